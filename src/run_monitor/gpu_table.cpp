@@ -2,46 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "base/parse.hpp"
 #include "base/split.hpp"
+#include "run_monitor/time_text.hpp"
 
 namespace wattle {
 namespace {
-
-/// The digits of `text` from `at` on, which are `count`; absent where another character is there.
-std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) noexcept {
-  int value = 0;
-  for (std::size_t i = at; i < at + count; ++i) {
-    if (text[i] < '0' || text[i] > '9') return std::nullopt;
-    value = value * 10 + (text[i] - '0');
-  }
-  return value;
-}
-
-/// "2026/11/21 01:50:" as milliseconds.
-std::optional<std::int64_t> minute_of(std::string_view text) noexcept {
-  const auto year = digits(text, 0, 4);
-  const auto month = digits(text, 5, 2);
-  const auto day = digits(text, 8, 2);
-  const auto hour = digits(text, 11, 2);
-  const auto minute = digits(text, 14, 2);
-  if (!year || !month || !day || !hour || !minute) return std::nullopt;
-  if (text[4] != '/' || text[7] != '/' || text[10] != ' ' || text[13] != ':' || text[16] != ':' ||
-      *hour > 23 || *minute > 59) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok()) return std::nullopt;
-  const auto time = std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(*hour) +
-                    std::chrono::minutes(*minute);
-  return std::chrono::milliseconds(time).count();
-}
 
 constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
 
@@ -68,23 +37,8 @@ bool is_good(const GpuRow& row) noexcept {
 
 }  // namespace
 
-std::optional<std::int64_t> TableTime::parse(std::string_view text) noexcept {
-  constexpr std::size_t kLength = 23;
-  if (text.size() != kLength || text[19] != '.') return std::nullopt;
-  const std::optional<int> second = digits(text, 17, 2);
-  const std::optional<int> milliseconds = digits(text, 20, 3);
-  if (!second || *second > 60 || !milliseconds) return std::nullopt;
-  if (std::memcmp(text.data(), minute_.data(), kMinuteLength) != 0) {
-    const std::optional<std::int64_t> minute = minute_of(text);
-    if (!minute) return std::nullopt;
-    std::memcpy(minute_.data(), text.data(), kMinuteLength);
-    minute_ms_ = *minute;
-  }
-  return minute_ms_ + std::int64_t{*second} * 1000 + *milliseconds;
-}
-
 void GpuCsv::take(std::string_view line) {
-  const bool may_be_header = !line.empty() && (line[0] < '0' || line[0] > '9');
+  const bool may_be_header = !line.empty() && !is_digit(line[0]);
   if (may_be_header && take_header(line)) return;
   take_row(line);
 }
@@ -153,7 +107,7 @@ void GpuCsv::take_row(std::string_view line) {
   const std::size_t count_of_cells = split(line);
   GpuRow row;
   if (columns_.timestamp < count_of_cells) {
-    row.time_ms = time_.parse(trimmed(cells_[columns_.timestamp]));
+    row.time_ms = parse_local_ms(trimmed(cells_[columns_.timestamp]));
   }
   row.whole = count_of_cells == columns_.count && (columns_.timestamp == kNone || row.time_ms);
   if (row.whole) {

@@ -16,18 +16,6 @@
 
 namespace wattle {
 
-/// "2026/11/21 01:50:09.123" as milliseconds since 1970, in whatever zone it is; absent for any
-/// other text. Remembers the minute: most times are of the same one as the time before.
-class TableTime {
- public:
-  [[nodiscard]] std::optional<std::int64_t> parse(std::string_view text) noexcept;
-
- private:
-  static constexpr std::size_t kMinuteLength = 17;  // "2026/11/21 01:50:"
-  std::array<char, kMinuteLength> minute_{};
-  std::int64_t minute_ms_ = 0;
-};
-
 /// Takes cells between commas. Without a header the nine columns of the run monitor: timestamp,
 /// utilization.gpu, utilization.memory, memory.used, memory.total, power.draw, temperature.gpu and
 /// two clocks; a header names others. GPUs are identified by a column index or uuid, else by the
@@ -89,7 +77,6 @@ class GpuCsv {
 
   Columns columns_;
   Cells cells_;  ///< of the line that is being read
-  TableTime time_;
   std::vector<Gpu> gpus_;
   GpuRowAssigner rounds_;
   std::vector<GpuRowAssigner::AssignedRow> placed_;  ///< reused

@@ -1,8 +1,7 @@
 #include "run_monitor/time_text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -14,61 +13,75 @@
 namespace wattle {
 namespace {
 
-std::chrono::milliseconds whole_milliseconds(double unix_s) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::floor(unix_s * 1e3)));
+/// A time since 1970 as whole seconds and the milliseconds after them.
+struct WholeTime {
+  std::time_t seconds;
+  std::int64_t milliseconds;
+};
+
+WholeTime whole_time(double unix_s) {
+  const std::chrono::milliseconds time(static_cast<std::int64_t>(std::floor(unix_s * 1e3)));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {.seconds = seconds.count(), .milliseconds = (time - seconds).count()};
+}
+
+/// The digits of `text` from `at` on, which are `count`; absent where another character is there.
+std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) noexcept {
+  int value = 0;
+  for (std::size_t i = at; i < at + count; ++i) {
+    if (!is_digit(text[i])) return std::nullopt;
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
+}
+
+/// "2026-11-21T01:50:09.123" in milliseconds since 1970, where `separators` ("--T::.") are between
+/// the numbers; absent for any other text.
+std::optional<std::int64_t> parse_ms(std::string_view text, std::string_view separators) noexcept {
+  constexpr std::size_t kLength = 23;
+  if (text.size() != kLength) return std::nullopt;
+  for (std::size_t i = 0; i < separators.size(); ++i) {
+    if (text[4 + 3 * i] != separators[i]) return std::nullopt;
+  }
+  const auto year = digits(text, 0, 4);
+  const auto month = digits(text, 5, 2);
+  const auto day = digits(text, 8, 2);
+  const auto hour = digits(text, 11, 2);
+  const auto minute = digits(text, 14, 2);
+  const auto second = digits(text, 17, 2);
+  const auto millisecond = digits(text, 20, 3);
+  if (!year || !month || !day || !hour || !minute || !second || !millisecond) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+  const auto time = std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(*hour) +
+                    std::chrono::minutes(*minute) + std::chrono::seconds(*second) +
+                    std::chrono::milliseconds(*millisecond);
+  return std::chrono::milliseconds(time).count();
 }
 
 }  // namespace
 
 std::string utc_text(double unix_s) {
-  using std::chrono::floor;
-  const std::chrono::sys_time<std::chrono::milliseconds> time(whole_milliseconds(unix_s));
-  const auto day = floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}+00:00",
-                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+  const WholeTime time = whole_time(unix_s);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}+00:00", fmt::gmtime(time.seconds),
+                     time.milliseconds);
 }
 
 std::optional<std::int64_t> parse_utc_ms(std::string_view text) noexcept {
-  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd.ddd+00:00";
-  if (text.size() != kForm.size()) return std::nullopt;
-  std::array<int, 7> numbers{};  // year, month, day, hour, minute, second, millisecond
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < kForm.size() - 6; ++i) {
-    if (kForm[i] != 'd') {
-      if (text[i] != kForm[i]) return std::nullopt;
-      ++number;
-    } else if (is_digit(text[i])) {
-      numbers.at(number) = numbers.at(number) * 10 + (text[i] - '0');
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (!text.ends_with("+00:00")) return std::nullopt;
-  const auto [year, month, day, hour, minute, second, millisecond] = numbers;
-  const std::chrono::year_month_day date{std::chrono::year(year),
-                                         std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  const auto time = std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(hour) +
-                    std::chrono::minutes(minute) + std::chrono::seconds(second) +
-                    std::chrono::milliseconds(millisecond);
-  return std::chrono::milliseconds(time).count();
+  constexpr std::string_view kZone = "+00:00";
+  if (!text.ends_with(kZone)) return std::nullopt;
+  return parse_ms(text.substr(0, text.size() - kZone.size()), "--T::.");
 }
 
 std::string local_text(double unix_s) {
-  const std::chrono::milliseconds time = whole_milliseconds(unix_s);
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  const std::time_t whole = second.count();
-  std::tm local{};
-  (void)::localtime_r(&whole, &local);
-  constexpr int kFirstYear = 1900;
-  return fmt::format("{:04}/{:02}/{:02} {:02}:{:02}:{:02}.{:03}", local.tm_year + kFirstYear,
-                     local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
-                     (time - second).count());
+  const WholeTime time = whole_time(unix_s);
+  return fmt::format("{:%Y/%m/%d %H:%M:%S}.{:03}", fmt::localtime(time.seconds), time.milliseconds);
+}
+
+std::optional<std::int64_t> parse_local_ms(std::string_view text) noexcept {
+  return parse_ms(text, "// ::.");
 }
 
 }  // namespace wattle

@@ -17,4 +17,8 @@ namespace wattle {
 /// "2026/11/21 01:50:09.123" in the local zone, as nvidia-smi writes it.
 [[nodiscard]] std::string local_text(double unix_s);
 
+/// "2026/11/21 01:50:09.123" in milliseconds since 1970, as if the zone were UTC; absent for any
+/// other text.
+[[nodiscard]] std::optional<std::int64_t> parse_local_ms(std::string_view text) noexcept;
+
 }  // namespace wattle

@@ -27,26 +27,6 @@ GpuCsv csv_of(const std::vector<std::string>& lines) {
   return table;
 }
 
-TEST(TableTime, IsMillisecondsOfAnyDay) {
-  TableTime time;
-  const auto before = time.parse("2024/02/28 23:59:59.999");
-  const auto after = time.parse("2024/02/29 00:00:00.000");
-  ASSERT_TRUE(before && after);
-  EXPECT_EQ(*after - *before, 1);
-  EXPECT_EQ(time.parse("1970/01/02 00:00:01.002"), 86'401'002);
-}
-
-TEST(TableTime, RefusesAnythingElse) {
-  TableTime time;
-  for (const std::string text :
-       {"", "2026/11/21 01:50:09", "2026-11-21 01:50:09.123", "2026/02/29 01:50:09.123",
-        "2026/13/01 01:50:09.123", "2026/11/21 24:50:09.123", "2026/11/21 01:60:09.123",
-        "2026/11/21 01:50:61.123", "2026/11/21 01:50:09,123", "2026/11/21 01:50:0x.123",
-        "2026/11/21T01:50:09.123", "2026/11/21 01:50:09.1234"}) {
-    EXPECT_FALSE(time.parse(text)) << text;
-  }
-}
-
 TEST(GpuCsv, LeavesOutRowsThatAreNotWhole) {
   const std::string good = row(0, "100.0");
   GpuCsv table = csv_of({good, good.substr(0, 40), good + ", 1", row(1000, "1x"),

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <string>
 
 namespace wattle {
 namespace {
@@ -29,6 +30,24 @@ TEST(TimeText, IsReadBack) {
                            "2026-13-21T01:50:09.123+00:00", "2026-11-21T01:50:0x.123+00:00",
                            "2026-11-21T01:50:09.123+01:00"}) {
     EXPECT_EQ(parse_utc_ms(text), std::nullopt) << text;
+  }
+}
+
+TEST(TimeText, OfTheLocalZoneIsMillisecondsOfAnyDay) {
+  const auto before = parse_local_ms("2024/02/28 23:59:59.999");
+  const auto after = parse_local_ms("2024/02/29 00:00:00.000");
+  ASSERT_TRUE(before && after);
+  EXPECT_EQ(*after - *before, 1);
+  EXPECT_EQ(parse_local_ms("1970/01/02 00:00:01.002"), 86'401'002);
+}
+
+TEST(TimeText, OfTheLocalZoneIsNothingElse) {
+  for (const std::string text :
+       {"", "2026/11/21 01:50:09", "2026-11-21 01:50:09.123", "2026/02/29 01:50:09.123",
+        "2026/13/01 01:50:09.123", "2026/11/21 24:50:09.123", "2026/11/21 01:60:09.123",
+        "2026/11/21 01:50:61.123", "2026/11/21 01:50:09,123", "2026/11/21 01:50:0x.123",
+        "2026/11/21T01:50:09.123", "2026/11/21 01:50:09.1234"}) {
+    EXPECT_FALSE(parse_local_ms(text)) << text;
   }
 }
 
