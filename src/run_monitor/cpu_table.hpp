@@ -19,6 +19,8 @@ class CpuTable : public RowCounts {
   [[nodiscard]] std::optional<double> idle_mean_pct() const noexcept { return idle_.mean(); }
 
  private:
+  [[nodiscard]] bool take_row(std::string_view line);
+
   Spread usr_;
   Spread idle_;
   RowGaps gaps_;

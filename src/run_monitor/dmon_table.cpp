@@ -18,41 +18,35 @@ void DmonTable::take(std::string_view line) {
 }
 
 void DmonTable::take_header(std::string_view names) {
-  Columns found{.count = 0, .gpu = kNone, .sm = kNone, .mem = kNone, .fb = kNone};
+  Columns found{.count = 0, .places = {}};
+  found.places.fill(kNone);
   for (std::string_view name = take_word(names); !name.empty(); name = take_word(names)) {
-    const std::size_t column = found.count++;
-    if (name == "gpu") found.gpu = column;
-    if (name == "sm") found.sm = column;
-    if (name == "mem") found.mem = column;
-    if (name == "fb") found.fb = column;
-    if (name == "pwr") found.pwr = column;
+    const auto* const known = std::ranges::find(kNames, name);
+    if (known != kNames.end())
+      found.places.at(static_cast<std::size_t>(known - kNames.begin())) = found.count;
+    ++found.count;
   }
   // Else it is the line of units below the header.
-  if (found.gpu != kNone) columns_ = found;
+  if (found.places.front() != kNone) columns_ = found;
 }
 
 bool DmonTable::take_row(std::string_view line) {
-  std::optional<unsigned> index;
-  Cell sm;
-  Cell mem;
-  Cell fb;
-  Cell pwr;
+  std::array<std::string_view, kNames.size()> words;
   std::size_t column = 0;
   for (std::string_view word = take_word(line); !word.empty(); word = take_word(line), ++column) {
-    if (column == columns_.gpu) index = parse_unsigned<unsigned>(word);
-    if (column == columns_.sm) sm = parse_cell(word);
-    if (column == columns_.mem) mem = parse_cell(word);
-    if (column == columns_.fb) fb = parse_cell(word);
-    if (column == columns_.pwr) pwr = parse_cell(word);
+    const auto* const place = std::ranges::find(columns_.places, column);
+    if (place != columns_.places.end())
+      words.at(static_cast<std::size_t>(place - columns_.places.begin())) = word;
   }
-  if (column != columns_.count || !index) return false;
-  if (!is_share(sm) || !is_share(mem) || fb.is_bad() || pwr.is_bad()) return false;
-  Gpu* const known = gpu(*index);
+  const auto index = parse_unsigned<unsigned>(words[0]);
+  const GpuRow row{.whole = column == columns_.count && index,
+                   .util = parse_cell(words[1]),
+                   .mem_util = parse_cell(words[2]),
+                   .memory = parse_cell(words[3]),
+                   .power = parse_cell(words[4])};
+  Gpu* const known = row.is_good() ? gpu(*index) : nullptr;
   if (known == nullptr) return false;
-  known->spreads.util.add(sm);
-  known->spreads.mem_util.add(mem);
-  known->spreads.memory_mib.add(fb);
-  known->spreads.power_w.add(pwr);
+  known->spreads.add(row);
   return true;
 }
 

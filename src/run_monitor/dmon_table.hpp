@@ -1,8 +1,8 @@
 // hw_dmon.csv: the table of `nvidia-smi dmon`.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <array>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -21,13 +21,10 @@ class DmonTable : public RowCounts {
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
+  static constexpr std::array<std::string_view, 5> kNames = {"gpu", "sm", "mem", "fb", "pwr"};
   struct Columns {
     std::size_t count = 4;
-    std::size_t gpu = 0;
-    std::size_t sm = 1;
-    std::size_t mem = 2;
-    std::size_t fb = 3;
-    std::size_t pwr = kNone;
+    std::array<std::size_t, kNames.size()> places = {0, 1, 2, 3, kNone};  ///< of each of `kNames`
   };
   struct Gpu {
     unsigned index = 0;

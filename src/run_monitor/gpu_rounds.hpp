@@ -6,20 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "run_monitor/table_cell.hpp"
+#include "run_monitor/table_figures.hpp"
 
 namespace wattle {
-
-/// One row of a table of GPUs.
-struct GpuRow {
-  std::optional<std::int64_t> time_ms{};
-  /// False for a line that was there and is no row: it stands for one, and has no figures.
-  bool whole = false;
-  Cell util{};
-  Cell mem_util{};
-  Cell memory{};
-  Cell power{};
-};
 
 /// `nvidia-smi` writes one row for each GPU, in their order, and then waits: a round. The times of
 /// a round's rows are the same, or differ by some milliseconds. How many GPUs there are, and from

@@ -30,11 +30,6 @@ std::string_view column_name(std::string_view cell) noexcept {
   return trimmed(cell.substr(0, cell.find('[')));
 }
 
-bool is_good(const GpuRow& row) noexcept {
-  return row.whole && is_share(row.util) && is_share(row.mem_util) && !row.memory.is_bad() &&
-         !row.power.is_bad();
-}
-
 }  // namespace
 
 void GpuCsv::take(std::string_view line) {
@@ -45,7 +40,7 @@ void GpuCsv::take(std::string_view line) {
 
 void GpuCsv::take_damaged() {
   if (has_names() || columns_.timestamp == kNone) {
-    ++bad_rows_;
+    RowCounts::take_damaged();
     return;
   }
   rounds_.add({}, placed_);
@@ -118,12 +113,12 @@ void GpuCsv::take_row(std::string_view line) {
   }
   if (has_names()) {
     const std::size_t name = columns_.index != kNone ? columns_.index : columns_.uuid;
-    count(is_good(row) ? gpu_named(trimmed(cells_[name])) : nullptr, row);
+    count(row.is_good() ? gpu_named(trimmed(cells_[name])) : nullptr, row);
     return;
   }
   if (columns_.timestamp == kNone) {
     lacks_time_ = lacks_time_ || row.whole;
-    count(is_good(row) ? gpu_at(0) : nullptr, row);
+    count(row.is_good() ? gpu_at(0) : nullptr, row);
     return;
   }
   rounds_.add(row, placed_);
@@ -132,17 +127,14 @@ void GpuCsv::take_row(std::string_view line) {
 
 void GpuCsv::count_placed() {
   for (const GpuRowAssigner::AssignedRow& placed : placed_) {
-    count(placed.place && is_good(placed.row) ? gpu_at(*placed.place) : nullptr, placed.row);
+    count(placed.place && placed.row.is_good() ? gpu_at(*placed.place) : nullptr, placed.row);
   }
   placed_.clear();
 }
 
 void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
-  if (gpu == nullptr) {
-    ++bad_rows_;
-    return;
-  }
-  ++rows_;
+  count_row(gpu != nullptr);
+  if (gpu == nullptr) return;
   if (gpu->has_pace) {
     add(*gpu, row);
     return;
@@ -170,10 +162,7 @@ void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
     weight = gap.weight();
     gpu.power.add(*row.time_ms, gap, row.power);
   }
-  gpu.spreads.util.add(row.util, weight);
-  gpu.spreads.mem_util.add(row.mem_util, weight);
-  gpu.spreads.memory_mib.add(row.memory, weight);
-  gpu.spreads.power_w.add(row.power, weight);
+  gpu.spreads.add(row, weight);
 }
 
 GpuCsv::Gpu* GpuCsv::gpu_at(std::size_t place) {

@@ -20,7 +20,7 @@ namespace wattle {
 /// utilization.gpu, utilization.memory, memory.used, memory.total, power.draw, temperature.gpu and
 /// two clocks; a header names others. GPUs are identified by a column index or uuid, else by the
 /// order of the rows (see GpuRowAssigner). Threads: one at a time.
-class GpuCsv {
+class GpuCsv : RowCounts {
  public:
   /// A line without its end.
   void take(std::string_view line);
@@ -28,8 +28,8 @@ class GpuCsv {
   void take_damaged();
 
   /// So far; costs a copy of everything.
-  [[nodiscard]] std::uint64_t rows() const { return ended().rows_; }
-  [[nodiscard]] std::uint64_t bad_rows() const { return ended().bad_rows_; }
+  [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
+  [[nodiscard]] std::uint64_t bad_rows() const { return ended().RowCounts::bad_rows(); }
   [[nodiscard]] GpuTable result() const;
 
  private:
@@ -81,8 +81,6 @@ class GpuCsv {
   GpuRowAssigner rounds_;
   std::vector<GpuRowAssigner::AssignedRow> placed_;  ///< reused
   bool lacks_time_ = false;                          ///< some rows had neither a name nor a time
-  std::uint64_t rows_ = 0;
-  std::uint64_t bad_rows_ = 0;
 };
 
 }  // namespace wattle

@@ -90,6 +90,22 @@ class Spread {
   double waiting_sum_ = 0.0;
 };
 
+/// One row of a table of GPUs.
+struct GpuRow {
+  std::optional<std::int64_t> time_ms{};
+  /// False for a line that was there and is no row: it stands for one, and has no figures.
+  bool whole = false;
+  Cell util{};
+  Cell mem_util{};
+  Cell memory{};
+  Cell power{};
+
+  /// No row of a GPU has a share of more than 100 %.
+  [[nodiscard]] bool is_good() const noexcept {
+    return whole && is_share(util) && is_share(mem_util) && !memory.is_bad() && !power.is_bad();
+  }
+};
+
 /// Of one GPU, or of all.
 struct GpuSpreads {
   Spread util;
@@ -97,24 +113,29 @@ struct GpuSpreads {
   Spread memory_mib;
   Spread power_w;
 
+  /// `weight`: see `Spread::add`.
+  void add(const GpuRow& row, std::optional<double> weight = 1.0) noexcept {
+    util.add(row.util, weight);
+    mem_util.add(row.mem_util, weight);
+    memory_mib.add(row.memory, weight);
+    power_w.add(row.power, weight);
+  }
   void add(const GpuSpreads& other) noexcept {
     util.add(other.util);
     mem_util.add(other.mem_util);
     memory_mib.add(other.memory_mib);
     power_w.add(other.power_w);
   }
-  [[nodiscard]] GpuFigures figures() const;
+  [[nodiscard]] GpuFigures figures() const {
+    return {.peak_vram_mb = memory_mib.max(),
+            .gpu_util_mean_pct = util.mean(),
+            .gpu_util_max_pct = util.max(),
+            .mem_util_mean_pct = mem_util.mean(),
+            .mem_util_max_pct = mem_util.max(),
+            .power_watts_mean = power_w.mean(),
+            .power_watts_max = power_w.max()};
+  }
 };
-
-inline GpuFigures GpuSpreads::figures() const {
-  return {.peak_vram_mb = memory_mib.max(),
-          .gpu_util_mean_pct = util.mean(),
-          .gpu_util_max_pct = util.max(),
-          .mem_util_mean_pct = mem_util.mean(),
-          .mem_util_max_pct = mem_util.max(),
-          .power_watts_mean = power_w.mean(),
-          .power_watts_max = power_w.max()};
-}
 
 /// The result of a table of GPUs.
 struct GpuTable {
