@@ -197,9 +197,10 @@ void Recording::write(nanoseconds patience, bool last) {
   add_cpu(machine, last, utc_time);
   samples_.add(machine);
   add_energies(now);
-  const auto add = [last](std::optional<RowFile>& file, std::string_view rows,
+  const auto room = last ? LineFile::Room::reserved : LineFile::Room::free;
+  const auto add = [room](std::optional<RowFile>& file, std::string_view rows,
                           std::string_view unknown = {}) {
-    if (file) last ? file->add_last(rows, unknown) : file->add(rows, unknown);
+    if (file) file->add(rows, unknown, room);
   };
   add(gpu_file_, gpu_rows_, unknown_gpu_rows_);
   add(dmon_file_, dmon_rows_, unknown_dmon_rows_);

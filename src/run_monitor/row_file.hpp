@@ -27,13 +27,9 @@ class RowFile {
   /// Whole rows; those of one call are there together, or not at all. `unknown`: rows of the same
   /// time in which nothing is known. Those of the first rows that are lost come before the next
   /// rows that are written: what was lost is then unknown, and not as it was before.
-  void add(std::string_view rows, std::string_view unknown = {}) noexcept {
-    add(rows, unknown, LineFile::Room::free);
-  }
-  /// As `add`, for the last rows: they find room also when the disk is full.
-  void add_last(std::string_view rows, std::string_view unknown = {}) noexcept {
-    add(rows, unknown, LineFile::Room::reserved);
-  }
+  /// `room`: that of the last rows is `reserved`, which they find also when the disk is full.
+  void add(std::string_view rows, std::string_view unknown = {},
+           LineFile::Room room = LineFile::Room::free) noexcept;
 
   /// Absent where no row was written.
   [[nodiscard]] std::optional<std::filesystem::path> path() const;
@@ -42,7 +38,6 @@ class RowFile {
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
  private:
-  void add(std::string_view rows, std::string_view unknown, LineFile::Room room) noexcept;
   void keep_unknown(std::string_view unknown) noexcept;
 
   std::filesystem::path path_;

@@ -126,7 +126,7 @@ TEST_F(RowFileTest, HasRoomForItsLastRowsOnADiskThatIsFull) {
     const std::string row = std::string(99, 'x') + "\n";
     while (file.lost() == 0) file.add(row, "unknown\n");
     file.add(row, "later\n");
-    file.add_last("last\n");
+    file.add("last\n", {}, LineFile::Room::reserved);
     EXPECT_EQ(file.lost(), 2U);
     EXPECT_TRUE(content().ends_with("x\nunknown\nlast\n"));
   }
