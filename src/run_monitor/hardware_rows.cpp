@@ -17,16 +17,8 @@ namespace {
 constexpr double kMega = 1e6;
 
 /// A whole number, rounded down to units of `unit`.
-void append_whole(std::string& out, const std::optional<double>& value, double unit = 1.0) {
-  if (value) {
-    fmt::format_to(std::back_inserter(out), "{:.0f}", std::floor(*value / unit));
-  } else {
-    out += "[N/A]";
-  }
-}
-
-std::string shown(const std::optional<double>& value, double unit = 1.0) {
-  return value ? fmt::format("{:.0f}", std::floor(*value / unit)) : "-";
+std::string whole(const std::optional<double>& value, std::string_view unknown, double unit = 1.0) {
+  return value ? fmt::format("{:.0f}", std::floor(*value / unit)) : std::string(unknown);
 }
 
 /// How files of nvidia-smi begin: with these, or with what it writes to them where it fails.
@@ -66,30 +58,21 @@ FileKind samples_file() {
 }
 
 void append_gpu_row(std::string& out, std::string_view local_time, const GpuValues& gpu) {
-  out += local_time;
-  const auto cell = [&](const std::optional<double>& value, double unit = 1.0) {
-    out += ", ";
-    append_whole(out, value, unit);
+  const auto cell = [](const std::optional<double>& value, double unit = 1.0) {
+    return whole(value, "[N/A]", unit);
   };
-  cell(gpu.utilization_percent);
-  cell(gpu.memory_utilization_percent);
-  cell(gpu.memory_used_bytes, kMebibyte);
-  cell(gpu.memory_total_bytes, kMebibyte);
-  if (gpu.power_w) {
-    fmt::format_to(std::back_inserter(out), ", {:.2f}", *gpu.power_w);
-  } else {
-    out += ", [N/A]";
-  }
-  cell(gpu.temperature_celsius);
-  cell(gpu.clock_sm_hz, kMega);
-  cell(gpu.clock_memory_hz, kMega);
-  out += '\n';
+  fmt::format_to(std::back_inserter(out), "{}, {}, {}, {}, {}, {}, {}, {}, {}\n", local_time,
+                 cell(gpu.utilization_percent), cell(gpu.memory_utilization_percent),
+                 cell(gpu.memory_used_bytes, kMebibyte), cell(gpu.memory_total_bytes, kMebibyte),
+                 gpu.power_w ? fmt::format("{:.2f}", *gpu.power_w) : "[N/A]",
+                 cell(gpu.temperature_celsius), cell(gpu.clock_sm_hz, kMega),
+                 cell(gpu.clock_memory_hz, kMega));
 }
 
 void append_dmon_row(std::string& out, std::uint32_t index, const GpuValues& gpu) {
   fmt::format_to(std::back_inserter(out), "{:>5} {:>6} {:>6} {:>6}\n", index,
-                 shown(gpu.utilization_percent), shown(gpu.memory_utilization_percent),
-                 shown(gpu.memory_used_bytes, kMebibyte));
+                 whole(gpu.utilization_percent, "-"), whole(gpu.memory_utilization_percent, "-"),
+                 whole(gpu.memory_used_bytes, "-", kMebibyte));
 }
 
 void append_cpu_row(std::string& out, std::string_view utc_time, const CpuShares& cpu) {

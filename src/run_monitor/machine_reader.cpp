@@ -50,18 +50,16 @@ MachineReader::MachineReader(System system) : system_(std::move(system)), text_(
 
 std::optional<CpuTimes> MachineReader::read_cpu() noexcept {
   std::array<char, kFirstLineBytes> text;
-  const ssize_t count = stat_ ? read_at_start(stat_.get(), text) : -1;
-  if (count <= 0) return std::nullopt;
-  return parse_cpu_times({text.data(), static_cast<std::size_t>(count)});
+  return parse_cpu_times(text_at_start(stat_, text));
 }
 
 MachineState MachineReader::read() {
   MachineState state;
   state.cpu = read_cpu();
   state.memory = parse_memory(text_of(meminfo_));
-  state.cpu_pressure = pressure_of(cpu_pressure_);
-  state.memory_pressure = pressure_of(memory_pressure_);
-  state.io_pressure = pressure_of(io_pressure_);
+  state.cpu_pressure = parse_pressure(text_of(cpu_pressure_));
+  state.memory_pressure = parse_pressure(text_of(memory_pressure_));
+  state.io_pressure = parse_pressure(text_of(io_pressure_));
   state.disk = parse_disk_totals(text_of(disks_), [&](std::string_view name) {
     return is_device(known_disks_, "block", name);
   });
@@ -85,10 +83,6 @@ std::string_view MachineReader::text_of(const Fd& file) {
     count = read_pieces(file.get(), text_);
   }
   return {text_.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
-}
-
-std::optional<Pressure> MachineReader::pressure_of(const Fd& file) {
-  return parse_pressure(text_of(file));
 }
 
 /// Parts of disks, loops, bridges and the like have no such link.

@@ -52,7 +52,6 @@ class MachineReader {
 
  private:
   [[nodiscard]] std::string_view text_of(const Fd& file);
-  [[nodiscard]] std::optional<Pressure> pressure_of(const Fd& file);
   [[nodiscard]] bool is_device(std::map<std::string, bool, std::less<>>& known, const char* folder,
                                std::string_view name) const;
 

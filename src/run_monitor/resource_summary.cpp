@@ -60,15 +60,14 @@ class ReadBytes {
 
 /// Gives `table` the lines of a file; says what became of it.
 template <class Table>
-SummaryFile read_table(const std::filesystem::path& path, std::uint64_t begin, Table& table,
-                       ReadBytes& read) {
-  SummaryFile file{.path = path};
-  Fd fd = open_for_reading(path.string());
+SummaryFile read_table(const Source& source, Table& table, ReadBytes& read) {
+  SummaryFile file{.path = source.path.value_or("")};
+  Fd fd = open_for_reading(file.path.string());
   if (!fd) {
     file.problem = std::generic_category().message(errno);
     return file;
   }
-  seek(fd, begin);
+  seek(fd, source.begin);
   LineReader lines(std::move(fd));
   std::size_t damaged = 0;
   const auto take_damaged = [&] {
@@ -124,29 +123,27 @@ void take_samples(ResourceSummary& summary, SamplesResult samples,
   if (summary.mem_util_mean_pct) summary.mem_util_source = path;
 }
 
-void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin,
-                  ReadBytes& read) {
+void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
-  SummaryFile file = read_table(path, begin, csv, read);
+  SummaryFile file = read_table(source, csv, read);
   GpuTable table = csv.result();
   if (!is_measured) {
     add_problem(file, table.problem);
     static_cast<GpuFigures&>(summary) = table.all;
     summary.gpus = std::move(table.gpus);
-    if (summary.mem_util_mean_pct) summary.mem_util_source = path;
+    if (summary.mem_util_mean_pct) summary.mem_util_source = file.path;
   }
   summary.files.push_back(std::move(file));
 }
 
-void take_dmon(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin,
-               bool is_measured, ReadBytes& read) {
+void take_dmon(ResourceSummary& summary, const Source& source, bool is_measured, ReadBytes& read) {
   DmonTable dmon;
-  summary.files.push_back(read_table(path, begin, dmon, read));
+  summary.files.push_back(read_table(source, dmon, read));
   if (is_measured) return;
   const GpuTable table = dmon.result();
   complete(summary, table.all);
-  if (table.all.mem_util_mean_pct) summary.mem_util_source = path;
+  if (table.all.mem_util_mean_pct) summary.mem_util_source = summary.files.back().path;
   for (const GpuSummary& gpu : table.gpus) {
     const auto known = std::ranges::find(summary.gpus, gpu.name, &GpuSummary::name);
     if (known == summary.gpus.end()) {
@@ -157,10 +154,9 @@ void take_dmon(ResourceSummary& summary, const std::filesystem::path& path, std:
   }
 }
 
-void take_cpu_csv(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin,
-                  ReadBytes& read) {
+void take_cpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read) {
   CpuTable table;
-  summary.files.push_back(read_table(path, begin, table, read));
+  summary.files.push_back(read_table(source, table, read));
   if (summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct) return;
   summary.cpu_usr_mean_pct = table.usr_mean_pct();
   summary.cpu_idle_mean_pct = table.idle_mean_pct();
@@ -174,15 +170,15 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
   std::optional<SummaryFile> samples_file;
   SamplesTable samples;
   if (samples_csv.path) {
-    samples_file = read_table(*samples_csv.path, samples_csv.begin, samples, read);
+    samples_file = read_table(samples_csv, samples, read);
     take_samples(summary, samples.result(), *samples_csv.path);
   } else {
     summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
-  if (gpu_csv.path) take_gpu_csv(summary, *gpu_csv.path, gpu_csv.begin, read);
-  if (cpu_csv.path) take_cpu_csv(summary, *cpu_csv.path, cpu_csv.begin, read);
-  if (dmon_csv.path) take_dmon(summary, *dmon_csv.path, dmon_csv.begin, is_measured, read);
+  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read);
+  if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
+  if (dmon_csv.path) take_dmon(summary, dmon_csv, is_measured, read);
   if (samples_file) summary.files.push_back(std::move(*samples_file));
   if (is_measured || summary.gpus.empty()) return summary;
   for (MissingEnergy& part : summary.machine.total_missing) {
