@@ -14,7 +14,7 @@
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
-#include "usage/process_list.hpp"
+#include "usage/procfs.hpp"
 
 namespace wattle {
 namespace {
@@ -33,8 +33,8 @@ std::optional<pid_t> own_pid(const fs::path& procfs) {
 std::multimap<pid_t, ProcessStat> processes_by_parent(const System& system) {
   const Procfs procfs(system, 0);
   std::multimap<pid_t, ProcessStat> by_parent;
-  for (const pid_t pid : processes_of(procfs)) {
-    auto process = read_stat(procfs, pid);
+  for (const pid_t pid : procfs.processes()) {
+    auto process = procfs.read_stat(pid);
     if (process) by_parent.emplace(process->parent, std::move(*process));
   }
   return by_parent;

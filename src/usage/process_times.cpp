@@ -13,7 +13,7 @@
 #include "base/file.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
-#include "usage/process_list.hpp"
+#include "usage/procfs.hpp"
 
 namespace wattle {
 namespace {
@@ -37,8 +37,8 @@ std::string_view cpu_group_in(std::string_view line) noexcept {
 std::vector<ProcessTimes> read_process_times(const System& system) {
   const Procfs procfs(system, 0);
   std::vector<ProcessTimes> times;
-  for (const pid_t pid : processes_of(procfs)) {
-    auto stat = read_stat(procfs, pid);
+  for (const pid_t pid : procfs.processes()) {
+    auto stat = procfs.read_stat(pid);
     if (!stat) continue;
     times.push_back({.pid = pid,
                      .start_time = stat->start_time,

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/enum_table.hpp"
+#include "base/file.hpp"
 
 namespace wattle {
 namespace {
@@ -47,6 +48,21 @@ Procfs::Procfs(const System& system, std::size_t most_kept)
       is_own_(is_own_procfs(system)),
       left_(most_kept) {}
 
+std::vector<pid_t> Procfs::processes() const { return numeric_entries(root_.get(), "."); }
+
+std::vector<pid_t> Procfs::threads_of(pid_t pid) const {
+  Path path;
+  (void)std::snprintf(path.data(), path.size(), "%d/task", pid);
+  return numeric_entries(root_.get(), path.data());
+}
+
+std::optional<ProcessStat> Procfs::read_stat(pid_t pid) const {
+  errno = 0;
+  std::array<char, 1024> text;  // it is shorter
+  auto stat = parse_process_stat(text_at_start(open(pid, ProcessFile::stat), text));
+  return stat && stat->pid == pid ? stat : std::nullopt;
+}
+
 Fd Procfs::open(pid_t pid, ProcessFile file) const noexcept {
   if (file == ProcessFile::children) return open_children(pid, pid);
   Path path;
@@ -72,12 +88,6 @@ KeptFile::KeptFile(Procfs& procfs, pid_t pid, ProcessFile file) noexcept
   fd_ = procfs.open(pid, file);
   if (fd_) --procfs.left_;
 }
-
-KeptFile::KeptFile(KeptFile&& other) noexcept
-    : procfs_(std::exchange(other.procfs_, nullptr)),
-      pid_(other.pid_),
-      file_(other.file_),
-      fd_(std::move(other.fd_)) {}
 
 KeptFile& KeptFile::operator=(KeptFile&& other) noexcept {
   std::swap(procfs_, other.procfs_);

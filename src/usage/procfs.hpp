@@ -5,9 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "base/fd.hpp"
+#include "usage/process.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle {
@@ -28,7 +32,12 @@ class Procfs {
   [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(root_); }
   /// `is_own_procfs`: only then a process has a CPU clock.
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
-  [[nodiscard]] int root() const noexcept { return root_.get(); }
+
+  /// All processes, and all threads of one; empty where they cannot be listed.
+  [[nodiscard]] std::vector<pid_t> processes() const;
+  [[nodiscard]] std::vector<pid_t> threads_of(pid_t pid) const;
+  /// Absent if `stat` cannot be read; `errno` is ESRCH or ENOENT if the process is gone.
+  [[nodiscard]] std::optional<ProcessStat> read_stat(pid_t pid) const;
 
   /// An empty `Fd` with `errno` set where that fails. Allocates nothing.
   [[nodiscard]] Fd open(pid_t pid, ProcessFile file) const noexcept;
@@ -53,7 +62,7 @@ class KeptFile {
   KeptFile() noexcept = default;
   /// `procfs` outlives it.
   KeptFile(Procfs& procfs, pid_t pid, ProcessFile file) noexcept;
-  KeptFile(KeptFile&& other) noexcept;
+  KeptFile(KeptFile&& other) noexcept { *this = std::move(other); }
   KeptFile& operator=(KeptFile&& other) noexcept;
   KeptFile(const KeptFile&) = delete;
   KeptFile& operator=(const KeptFile&) = delete;

@@ -6,7 +6,6 @@
 #include <ctime>
 
 #include "base/cpu_time.hpp"
-#include "usage/process_list.hpp"
 
 namespace wattle {
 namespace {
@@ -107,7 +106,7 @@ void WatchedProcess::set_gone() noexcept {
 }
 
 void WatchedProcess::refresh(bool all) {
-  const auto stat = read_stat(sources_->procfs, state_.pid);
+  const auto stat = sources_->procfs.read_stat(state_.pid);
   // Another process may have its number.
   if (stat ? stat->start_time != state_.start_time : means_gone(errno)) return set_gone();
   if (!stat) return;
@@ -148,7 +147,7 @@ void WatchedProcess::inherit(const ProcessState& child, TreeTotals& rest) noexce
 }
 
 void WatchedProcess::read_after_child() {
-  const auto stat = read_stat(sources_->procfs, state_.pid);
+  const auto stat = sources_->procfs.read_stat(state_.pid);
   if (!stat || stat->start_time != state_.start_time) return;
   take_times(*stat);
   read_io();
@@ -192,7 +191,7 @@ void WatchedProcess::take_switches(std::string_view status) {
   switches.clear();
   switches.push_back({.number = state_.pid, .counts = *first});
   if (state_.threads > 1) {
-    for (const pid_t thread : threads_of(procfs, state_.pid)) {
+    for (const pid_t thread : procfs.threads_of(state_.pid)) {
       if (thread == state_.pid) continue;
       if (const auto counts = parse_switches(
               text_at_start(procfs.open_status(state_.pid, thread), *sources_->status))) {

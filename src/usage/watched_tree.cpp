@@ -9,7 +9,6 @@
 #include "base/cpu_time.hpp"
 #include "base/file.hpp"
 #include "base/split.hpp"
-#include "usage/process_list.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -28,7 +27,7 @@ WatchedTree::WatchedTree(const System& system, pid_t root, const TreeOptions& op
       strangers_(options.strangers),
       text_(std::size_t{8} << 10U) {
   Procfs& procfs = sources_.procfs;
-  const auto stat = root > 0 ? read_stat(procfs, root) : std::nullopt;
+  const auto stat = root > 0 ? procfs.read_stat(root) : std::nullopt;
   if (!stat) {
     refuse(root, procfs.is_open() ? "there is no such process, or this user cannot see it"
                                   : "there is no procfs at " + system.procfs.string());
@@ -95,13 +94,13 @@ void WatchedTree::add_listed(Read read) {
   while (!list.empty()) {
     const auto pid = parse_pid(take_word(list));
     if (!pid || !is_new(*pid)) continue;
-    if (const auto stat = read_stat(sources_.procfs, *pid)) add_descendant(*stat);
+    if (const auto stat = sources_.procfs.read_stat(*pid)) add_descendant(*stat);
   }
 }
 
 /// The kernel lists children with the thread that created them.
 void WatchedTree::add_children_of_threads(pid_t pid) {
-  for (const pid_t thread : threads_of(sources_.procfs, pid)) {
+  for (const pid_t thread : sources_.procfs.threads_of(pid)) {
     if (thread == pid) continue;
     const Fd fd = sources_.procfs.open_children(pid, thread);
     if (fd) add_listed([&] { return read_pieces(fd.get(), text_); });
@@ -110,9 +109,9 @@ void WatchedTree::add_children_of_threads(pid_t pid) {
 
 void WatchedTree::scan() {
   std::vector<ProcessStat> others;
-  for (const pid_t pid : processes_of(sources_.procfs)) {
+  for (const pid_t pid : sources_.procfs.processes()) {
     if (!is_new(pid)) continue;
-    if (auto stat = read_stat(sources_.procfs, pid)) others.push_back(std::move(*stat));
+    if (auto stat = sources_.procfs.read_stat(pid)) others.push_back(std::move(*stat));
   }
   const auto add_if_child = [&](const ProcessStat& stat) {
     if (!places_.contains(stat.parent) && stat.parent != adopter_) return false;
@@ -142,7 +141,7 @@ Kinship WatchedTree::kinship_of(pid_t pid) const {
   constexpr int kDeepest = 1000;
   for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
     if (places_.contains(pid)) return Kinship::descendant;
-    const auto stat = read_stat(sources_.procfs, pid);
+    const auto stat = sources_.procfs.read_stat(pid);
     if (!stat) return Kinship::unknown;
     if (stat->parent == adopter_) {
       return strangers_.contains(pid) ? Kinship::stranger : Kinship::descendant;

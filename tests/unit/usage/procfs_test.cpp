@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "fakes/process_files.hpp"
-#include "usage/process_list.hpp"
 
 namespace wattle {
 namespace {
@@ -68,13 +67,13 @@ TEST(Procfs, IsTheProcessesOwnOnlyAtItsUsualPlace) {
   EXPECT_FALSE(Procfs(system, 0).is_open());
 }
 
-TEST(ProcessList, HasThisProcessAndItsThreads) {
+TEST(Procfs, HasThisProcessAndItsThreads) {
   const Procfs procfs(System{}, 0);
-  const auto processes = processes_of(procfs);
+  const auto processes = procfs.processes();
   EXPECT_EQ(std::count(processes.begin(), processes.end(), ::getpid()), 1);
-  const auto threads = threads_of(procfs, ::getpid());
+  const auto threads = procfs.threads_of(::getpid());
   EXPECT_EQ(std::count(threads.begin(), threads.end(), ::getpid()), 1);
-  EXPECT_TRUE(threads_of(procfs, 0).empty());
+  EXPECT_TRUE(procfs.threads_of(0).empty());
 }
 
 }  // namespace
