@@ -279,8 +279,7 @@ std::string Instruments::files_failure() const {
   if (lost_rows_ > 0 && files_->has_rows()) {
     return "the tracking file lacks rows: there was no memory for them";
   }
-  const auto& failure = files_->failure();
-  return failure ? WriteError(failure->path, failure->error_number).what() : std::string();
+  return files_->failure() ? files_->failure()->what() : std::string();
 }
 
 void Instruments::fill_processes(ResourceUsage& usage, std::uint64_t main_peak_bytes) const {

@@ -195,9 +195,7 @@ void Tracker::Impl::stop() {
   tracking_.end(cost_since_start());
   publish({.cpu = own_.cpu, .threads = 0});
   usage_ = tracking_.usage();
-  if (const auto& failure = tracking_.failure()) {
-    throw WriteError(failure->path, failure->error_number);
-  }
+  if (tracking_.failure()) throw WriteError(*tracking_.failure());
 }
 
 Tracker::Tracker(const TrackerOptions& options) : impl_(std::make_unique<Impl>(options)) {}

@@ -13,6 +13,7 @@
 #include "usage/tree_reader.hpp"
 #include "usage/usage_files.hpp"
 #include "usage/usage_statistics.hpp"
+#include "wattle/error.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
@@ -46,7 +47,7 @@ class Tracking {
   [[nodiscard]] ResourceUsage usage() const;
   [[nodiscard]] int process() const noexcept { return pid_; }
   /// The first write that failed, of either file.
-  [[nodiscard]] const std::optional<UsageFiles::Failure>& failure() const noexcept {
+  [[nodiscard]] const std::optional<WriteError>& failure() const noexcept {
     return files_.failure();
   }
 

@@ -98,8 +98,9 @@ void UsageFiles::end() {
 }
 
 void UsageFiles::note_failure(const std::string& path, int error) {
-  if (!failure_) failure_ = Failure{.path = path, .error_number = error};
-  report(WriteError(path, error).what());
+  const WriteError failure(path, error);
+  if (!failure_) failure_ = failure;
+  report(failure.what());
 }
 
 void UsageFiles::report(const std::string& message) const {

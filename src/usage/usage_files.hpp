@@ -12,6 +12,7 @@
 
 #include "usage/output_file.hpp"
 #include "usage/tracking_table.hpp"
+#include "wattle/error.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
@@ -50,11 +51,7 @@ class UsageFiles {
   void end();
 
   /// The first write that failed, of either file.
-  struct Failure {
-    std::string path;
-    int error_number = 0;
-  };
-  [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
+  [[nodiscard]] const std::optional<WriteError>& failure() const noexcept { return failure_; }
 
  private:
   void make_in_state_folder();
@@ -68,7 +65,7 @@ class UsageFiles {
   bool is_due_ = false;                  ///< it is still to be made
   std::size_t first_most_bytes_;
   std::size_t most_bytes_;  ///< then it is replaced, if that is possible
-  std::optional<Failure> failure_;
+  std::optional<WriteError> failure_;
 };
 
 }  // namespace wattle

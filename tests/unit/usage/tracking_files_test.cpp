@@ -170,7 +170,7 @@ TEST_F(TrackingFiles, ReportThatTheyWereRemoved) {
   clock_.advance(1s);
   EXPECT_TRUE(tracking.sample());
   ASSERT_TRUE(tracking.failure());
-  EXPECT_EQ(tracking.failure()->error_number, ENOENT);
+  EXPECT_EQ(tracking.failure()->error_number(), ENOENT);
 }
 
 TEST_F(TrackingFiles, RemovesNoPipeThatWasGivenAsUsageFile) {
@@ -195,7 +195,7 @@ TEST_F(TrackingFiles, GoesOnWhereAPipesReaderHasGone) {
   clock_.advance(1s);
   EXPECT_TRUE(tracking.sample());
   ASSERT_TRUE(tracking.failure()) << "and not the end of the process";
-  EXPECT_EQ(tracking.failure()->error_number, EPIPE);
+  EXPECT_EQ(tracking.failure()->error_number(), EPIPE);
 }
 
 TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
@@ -205,7 +205,7 @@ TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
   clock_.advance(1s);
   EXPECT_TRUE(tracking.sample());
   ASSERT_TRUE(tracking.failure());
-  EXPECT_EQ(tracking.failure()->error_number, ENOSPC);
+  EXPECT_EQ(tracking.failure()->error_number(), ENOSPC);
   clock_.advance(1s);
   EXPECT_TRUE(tracking.sample());
   tracking.end();
@@ -368,7 +368,7 @@ TEST_F(TrackingFiles, KeepTheLooksThatFitIntoTheLimitOfFiles) {
     for (int i = 2; i <= 4; ++i) sample(tracking);
   }
   ASSERT_TRUE(tracking.failure()) << "and no SIGXFSZ";
-  EXPECT_EQ(tracking.failure()->error_number, EFBIG);
+  EXPECT_EQ(tracking.failure()->error_number(), EFBIG);
   EXPECT_EQ(ticks_in("usage.jsonl"), 2U);
   EXPECT_TRUE(content("usage.jsonl").ends_with('\n')) << "no half line";
   tracking.end();
