@@ -70,11 +70,8 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
                              "not every vendor's GPUs can be listed: see wattle doctor"});
   }
   usage.gpu_utilization.n_expected_gpus = gpus.counted;
-  ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;
-  percent.max_sum_percent = gpus.max_sum_percent;
-  percent.mean_sum_percent = gpus.mean_sum_percent;
-  if (gpus.max_sum_percent) percent.max_hardware_percent = *gpus.max_sum_percent / gpus.counted;
-  if (gpus.mean_sum_percent) percent.mean_hardware_percent = *gpus.mean_sum_percent / gpus.counted;
+  usage.gpu_utilization.gpu_percentages =
+      percentages_of(gpus.max_sum_percent, gpus.mean_sum_percent, gpus.counted);
   if (gpus.refused > 0) {
     fill_unknown_sums(usage, gpus);
     if (!gpus.wants_refused && !gpus.mean_sum_percent) {

@@ -68,14 +68,8 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
   CPUUtilization& cpu = usage.cpu_utilization;
   cpu.system_core_count = machine.processors;
   cpu.n_expected_cores = machine.processors;
-  cpu.system.mean_sum_percent = machine.mean_cpu_percent;
-  cpu.system.max_sum_percent = machine.max_cpu_percent;
-  if (machine.processors) {
-    const double count = *machine.processors;
-    if (machine.mean_cpu_percent)
-      cpu.system.mean_hardware_percent = *machine.mean_cpu_percent / count;
-    if (machine.max_cpu_percent) cpu.system.max_hardware_percent = *machine.max_cpu_percent / count;
-  }
+  cpu.system =
+      percentages_of(machine.max_cpu_percent, machine.mean_cpu_percent, machine.processors);
   if (!machine.processors) {
     std::vector<std::string> keys = {"cpu_utilization.system_core_count",
                                      "cpu_utilization.n_expected_cores"};

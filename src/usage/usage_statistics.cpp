@@ -19,17 +19,6 @@ using std::chrono::nanoseconds;
 /// A span is a second, of which half shows well enough what it was like.
 constexpr std::chrono::milliseconds kLeastSpan{500};
 
-ProcessingUnitPercentages percentages(const CpuPercentTracker& busy,
-                                      std::optional<unsigned> units) {
-  ProcessingUnitPercentages result;
-  result.max_sum_percent = busy.max();
-  result.mean_sum_percent = busy.mean();
-  if (!units || *units == 0) return result;
-  if (result.max_sum_percent) result.max_hardware_percent = *result.max_sum_percent / *units;
-  if (result.mean_sum_percent) result.mean_hardware_percent = *result.mean_sum_percent / *units;
-  return result;
-}
-
 constexpr std::string_view kTooShort = "it ended before its memory was read";
 constexpr std::string_view kBetweenLooks =
     "the peak came between two samples: the kernel keeps the largest total of a process alone";
@@ -181,9 +170,12 @@ void UsageStatistics::fill(ResourceUsage& usage, const PssGaps& gaps,
                            const PeakMemory& peaks) const {
   fill_memory(usage, peaks);
   CPUUtilization& cpu = usage.cpu_utilization;
-  cpu.main = percentages(main_.busy, cpu.n_expected_cores);
-  cpu.descendants = percentages(descendants_.busy, cpu.n_expected_cores);
-  cpu.combined = percentages(combined_.busy, cpu.n_expected_cores);
+  const auto percentages = [&](const CpuPercentTracker& busy) {
+    return percentages_of(busy.max(), busy.mean(), cpu.n_expected_cores);
+  };
+  cpu.main = percentages(main_.busy);
+  cpu.descendants = percentages(descendants_.busy);
+  cpu.combined = percentages(combined_.busy);
   fill_threads(usage);
   if (gaps.any() || peak_pss_bytes_ == 0) {
     usage.unknown.push_back({{"peak_pss_bytes"}, reason_of(gaps)});

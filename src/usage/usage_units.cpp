@@ -39,4 +39,16 @@ double bytes_in(std::string_view unit, std::string_view what) {
 
 double seconds_in(std::string_view unit) { return size_of(kTime, unit, "time"); }
 
+ProcessingUnitPercentages percentages_of(std::optional<double> max_sum,
+                                         std::optional<double> mean_sum,
+                                         std::optional<unsigned> units) noexcept {
+  ProcessingUnitPercentages percent;
+  percent.max_sum_percent = max_sum;
+  percent.mean_sum_percent = mean_sum;
+  if (units.value_or(0) == 0) return percent;
+  if (max_sum) percent.max_hardware_percent = *max_sum / *units;
+  if (mean_sum) percent.mean_hardware_percent = *mean_sum / *units;
+  return percent;
+}
+
 }  // namespace wattle

@@ -1,7 +1,10 @@
 // The units that usage can be reported in. All are decimal.
 #pragma once
 
+#include <optional>
 #include <string_view>
+
+#include "wattle/tracker.hpp"
 
 namespace wattle {
 
@@ -11,5 +14,10 @@ namespace wattle {
 [[nodiscard]] double bytes_in(std::string_view unit, std::string_view what);
 /// Seconds in one "hours". Throws likewise.
 [[nodiscard]] double seconds_in(std::string_view unit);
+
+/// Of `units` (CPU cores, GPUs) together, and of each of them on average; absent or 0: not known.
+[[nodiscard]] ProcessingUnitPercentages percentages_of(std::optional<double> max_sum,
+                                                       std::optional<double> mean_sum,
+                                                       std::optional<unsigned> units) noexcept;
 
 }  // namespace wattle
