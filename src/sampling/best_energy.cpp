@@ -148,8 +148,7 @@ MeanPower domain_power(const History* counter, std::span<const History* const> g
   for (const History* gauge : gauges) {
     const GaugeWindow held = gauge->gauge_window(window.begin, window.end);
     if (held.known < (window.end - window.begin) / 2 || held.known <= nanoseconds(0)) continue;
-    const double raw = static_cast<double>(held.raw_ns) / static_cast<double>(held.known.count());
-    return {.power = Watts(gauge->channel().scale() * raw)};
+    return {.power = Watts(gauge->channel().scale() * held.mean_raw())};
   }
   return {};
 }

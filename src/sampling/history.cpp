@@ -166,10 +166,7 @@ GaugeWindow History::gauge_window(TimePoint begin, TimePoint end) const noexcept
   GaugeWindow sum;
   TimePoint from = begin;
   const auto add_until = [&](TimePoint until) {
-    if (until <= from) return;
-    const GaugeWindow part = values_.gauge_window(from, until);
-    sum.raw_ns += part.raw_ns;
-    sum.known += part.known;
+    if (until > from) sum += values_.gauge_window(from, until);
   };
   each_unknown(begin, end, [&](TimePoint unknown_from, TimePoint unknown_to) {
     add_until(unknown_from);

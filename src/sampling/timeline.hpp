@@ -49,6 +49,16 @@ struct GaugeWindow {
   Uint128 raw_ns = 0;
   /// The time in the window at which a value held; the rest is gap.
   std::chrono::nanoseconds known{0};
+  /// Another window that does not overlap it.
+  GaugeWindow& operator+=(const GaugeWindow& other) noexcept {
+    raw_ns += other.raw_ns;
+    known += other.known;
+    return *this;
+  }
+  /// The mean raw value over the known time, of which there is some.
+  [[nodiscard]] double mean_raw() const noexcept {
+    return static_cast<double>(raw_ns) / static_cast<double>(known.count());
+  }
   friend bool operator==(const GaugeWindow&, const GaugeWindow&) = default;
 };
 
