@@ -93,47 +93,9 @@ const History* utilization_of(const Readings::Device& device) {
   return gauge != device.gauges.end() ? *gauge : nullptr;
 }
 
-/// Of one device over a stretch of time.
-struct MeanUtilization {
-  std::optional<double> percent;
-  std::string gap;  ///< why it is not known although it was read; else empty
-};
-
 /// The mean over the time that is known; 0 without any.
 double percent_of(const History& gauge, const GaugeWindow& window) {
-  if (window.known <= nanoseconds(0)) return 0.0;
-  const auto known_ns = static_cast<double>(window.known.count());
-  return gauge.channel().scale() * static_cast<double>(window.raw_ns) / known_ns;
-}
-
-/// By the driver's samples, which have no gaps, and by the values that were read since the last of
-/// them; by these alone where there are no samples.
-MeanUtilization mean_utilization(const Readings::Device& device,
-                                 const std::optional<BusyTime>& busy, const RunningWindow& running,
-                                 TimePoint began, TimePoint ended) {
-  const History* const gauge = utilization_of(device);
-  if (gauge == nullptr) return {};
-  const GaugeWindow window = running.until(*gauge, began, ended);
-  if (window.known <= std::chrono::nanoseconds(0)) return {};
-  // Of less than that the rest could be anything; a reading that comes late is no matter.
-  constexpr double kLeastShare = 0.9;
-  const Seconds known = window.known;
-  const Seconds all = ended - began;
-  if (known < kLeastShare * all) {
-    return {.percent = std::nullopt,
-            .gap = fmt::format("the driver reported its utilization in only {:.3g} s of {:.3g} s",
-                               known.count(), all.count())};
-  }
-  if (!busy || busy->known <= nanoseconds(0)) {
-    return {.percent = percent_of(*gauge, window), .gap = ""};
-  }
-  const nanoseconds unsampled = std::max<nanoseconds>(ended - began - busy->known, nanoseconds(0));
-  const GaugeWindow rest = gauge->gauge_window(ended - unsampled, ended);
-  const Seconds rest_busy = percent_of(*gauge, rest) / 100.0 * Seconds(rest.known);
-  const Seconds counted = busy->known + rest.known;
-  // Drivers show whole percents: more digits than these are rounding errors.
-  const double ten_thousandths = 1e6 * ((Seconds(busy->busy) + rest_busy) / counted);
-  return {.percent = std::round(ten_thousandths) / 1e4, .gap = ""};
+  return window.known > nanoseconds(0) ? gauge.channel().scale() * window.mean_raw() : 0.0;
 }
 
 }  // namespace
@@ -226,15 +188,15 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
     main.add(gpu.main_bytes);
     descendants.add(gpu.descendants_bytes);
   }
-  raise(peak_bytes_, used.value());
-  raise(max_percent_, busy.value());
+  raise(sums_.peak_memory_used_bytes, used.value());
+  raise(sums_.max_sum_percent, busy.value());
   now_ = {.used_bytes = used.value(),
           .main_bytes = main.value(),
           .descendants_bytes = descendants.value(),
           .sum_percent = busy.value()};
-  raise(peak_main_bytes_, main.value());
-  raise(peak_descendants_bytes_, descendants.value());
-  raise(peak_combined_bytes_, known_sum(main.value(), descendants.value()));
+  raise(sums_.peak_main_bytes, main.value());
+  raise(sums_.peak_descendants_bytes, descendants.value());
+  raise(sums_.peak_combined_bytes, known_sum(main.value(), descendants.value()));
 }
 
 void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const {
@@ -270,15 +232,45 @@ void GpuMonitor::sample_processes(const Readings::Device& device, Gpu& gpu,
   gpu.descendants_bytes = holders.descendants.value();
 }
 
-GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
-                              TimePoint ended) const {
+/// By the driver's samples, which have no gaps, and by the values that were read since the last of
+/// them; by these alone where there are no samples.
+GpuMonitor::MeanUtilization GpuMonitor::mean_utilization(const Readings::Device& device,
+                                                         const Gpu& gpu, TimePoint began,
+                                                         TimePoint ended) {
+  const History* const gauge = utilization_of(device);
+  if (gauge == nullptr) return {};
+  const GaugeWindow window = gpu.utilization.until(*gauge, began, ended);
+  if (window.known <= std::chrono::nanoseconds(0)) return {};
+  // Of less than that the rest could be anything; a reading that comes late is no matter.
+  constexpr double kLeastShare = 0.9;
+  const Seconds known = window.known;
+  const Seconds all = ended - began;
+  if (known < kLeastShare * all) {
+    return {.percent = std::nullopt,
+            .gap = fmt::format("the driver reported its utilization in only {:.3g} s of {:.3g} s",
+                               known.count(), all.count())};
+  }
+  const std::optional<BusyTime>& busy = gpu.busy;
+  if (!busy || busy->known <= nanoseconds(0)) {
+    return {.percent = percent_of(*gauge, window), .gap = ""};
+  }
+  const nanoseconds unsampled = std::max<nanoseconds>(ended - began - busy->known, nanoseconds(0));
+  const GaugeWindow rest = gauge->gauge_window(ended - unsampled, ended);
+  const Seconds rest_busy = percent_of(*gauge, rest) / 100.0 * Seconds(rest.known);
+  const Seconds counted = busy->known + rest.known;
+  // Drivers show whole percents: more digits than these are rounding errors.
+  const double ten_thousandths = 1e6 * ((Seconds(busy->busy) + rest_busy) / counted);
+  return {.percent = std::round(ten_thousandths) / 1e4, .gap = ""};
+}
+
+GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu,
+                              const MeanUtilization& mean, TimePoint began, TimePoint ended) const {
   GpuUsage usage{.domain = device.domain,
                  .info = device.info != nullptr ? *device.info : DeviceInfo{},
                  .memory_total_bytes = gpu.total_bytes,
                  .peak_memory_used_bytes = gpu.peak_bytes,
                  .max_utilization_percent = gpu.max_percent,
                  .max_temperature_celsius = gpu.max_celsius};
-  const MeanUtilization mean = mean_utilization(device, gpu.busy, gpu.utilization, began, ended);
   usage.mean_utilization_percent = mean.percent;
   // The largest of a part of the time would pass for that of all.
   if (!mean.percent) {
@@ -316,33 +308,28 @@ std::optional<double> GpuMonitor::memory_total_bytes() const noexcept {
 }
 
 GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
-  GpusUsage usage;
+  GpusUsage usage = sums_;
   KnownSum<std::uint64_t> total;
-  KnownSum<double> mean;
+  KnownSum<double> mean_sum;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    usage.gpus.push_back(usage_of(readings_.devices()[i], gpus_[i], began, ended));
+    const Readings::Device& device = readings_.devices()[i];
+    const MeanUtilization mean = mean_utilization(device, gpus_[i], began, ended);
+    usage.gpus.push_back(usage_of(device, gpus_[i], mean, began, ended));
     if (!choice_.included[i]) continue;
     ++usage.included;
     total.add(gpus_[i].total_bytes);
     if (!choice_.counted[i]) continue;
-    mean.add(usage.gpus.back().mean_utilization_percent);
-    if (usage.utilization_gap.empty()) {
-      const Gpu& gpu = gpus_[i];
-      usage.utilization_gap =
-          mean_utilization(readings_.devices()[i], gpu.busy, gpu.utilization, began, ended).gap;
-    }
+    mean_sum.add(mean.percent);
+    if (usage.utilization_gap.empty()) usage.utilization_gap = mean.gap;
   }
   usage.counted = counted();
   usage.memory_total_bytes = total.value();
-  usage.peak_memory_used_bytes = peak_bytes_;
-  usage.mean_sum_percent = mean.value();
+  usage.mean_sum_percent = mean_sum.value();
   if (usage.mean_sum_percent) {
-    usage.max_sum_percent = max_percent_;
     raise(usage.max_sum_percent, usage.mean_sum_percent);
+  } else {
+    usage.max_sum_percent.reset();
   }
-  usage.peak_main_bytes = peak_main_bytes_;
-  usage.peak_descendants_bytes = peak_descendants_bytes_;
-  usage.peak_combined_bytes = peak_combined_bytes_;
   return usage;
 }
 

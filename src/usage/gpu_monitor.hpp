@@ -96,7 +96,16 @@ class GpuMonitor {
   static void add_busy_time(Gpu& gpu, const ProcessList& list);
   static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
                                bool is_first_list);
-  [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
+  /// Over a stretch of time.
+  struct MeanUtilization {
+    std::optional<double> percent;
+    std::string gap;  ///< why it is not known although it was read; else empty
+  };
+  [[nodiscard]] static MeanUtilization mean_utilization(const Readings::Device& device,
+                                                        const Gpu& gpu, TimePoint began,
+                                                        TimePoint ended);
+  [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu,
+                                  const MeanUtilization& mean, TimePoint began,
                                   TimePoint ended) const;
   void sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const;
   void sample_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
@@ -107,11 +116,7 @@ class GpuMonitor {
   SummedGpus choice_;
   std::vector<Gpu> gpus_;
   Now now_;
-  std::optional<std::uint64_t> peak_bytes_;
-  std::optional<double> max_percent_;
-  std::optional<std::uint64_t> peak_main_bytes_;
-  std::optional<std::uint64_t> peak_descendants_bytes_;
-  std::optional<std::uint64_t> peak_combined_bytes_;
+  GpusUsage sums_;  ///< the largest ones so far
 };
 
 }  // namespace wattle
