@@ -1,13 +1,14 @@
 #include "usage/tracker_mark.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdio>
+#include <optional>
+
+#include "base/unix_address.hpp"
 
 namespace wattle {
 namespace {
@@ -24,29 +25,20 @@ std::array<char, 96> prefix() noexcept {
   return text;
 }
 
-struct Address {
-  sockaddr_un name{};
-  socklen_t bytes = 0;
-
-  Address(const std::array<char, 96>& prefix, pid_t pid) noexcept {
-    name.sun_family = AF_UNIX;
-    // A name that begins with a zero byte is no file's: it goes with the process.
-    constexpr std::size_t kRoom = sizeof name.sun_path - 1;
-    const int length = std::snprintf(&name.sun_path[1], kRoom, "%s%d", prefix.data(), pid);
-    const auto fits = std::min(static_cast<std::size_t>(std::max(length, 0)), kRoom - 1);
-    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + fits);
-  }
-  [[nodiscard]] const sockaddr* get() const noexcept {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
-    return reinterpret_cast<const sockaddr*>(&name);
-  }
-};
+/// A name that begins with a zero byte is no file's: it goes with the process.
+std::optional<UnixAddress> address_of(const std::array<char, 96>& prefix, pid_t pid) noexcept {
+  std::array<char, UnixAddress::kMostBytes> name{};
+  const int length = std::snprintf(&name[1], name.size() - 1, "%s%d", prefix.data(), pid);
+  const auto fits =
+      std::min<std::size_t>(static_cast<unsigned>(std::max(length, 0)), name.size() - 2);
+  return UnixAddress::of({name.data(), 1 + fits});
+}
 
 }  // namespace
 
 TrackerMark::TrackerMark() : socket_(make_socket()) {
-  const Address address(prefix(), ::getpid());
-  if (socket_ && ::bind(socket_.get(), address.get(), address.bytes) != 0) socket_.reset();
+  const auto address = address_of(prefix(), ::getpid());
+  if (socket_ && ::bind(socket_.get(), address->get(), address->size()) != 0) socket_.reset();
 }
 
 bool TrackerMarks::is_marked(pid_t pid) noexcept {
@@ -55,8 +47,8 @@ bool TrackerMarks::is_marked(pid_t pid) noexcept {
     prefix_ = prefix();
   }
   // Nothing comes of it at the other end: no byte is sent.
-  const Address address(prefix_, pid);
-  return socket_ && ::connect(socket_.get(), address.get(), address.bytes) == 0;
+  const auto address = address_of(prefix_, pid);
+  return socket_ && ::connect(socket_.get(), address->get(), address->size()) == 0;
 }
 
 }  // namespace wattle
