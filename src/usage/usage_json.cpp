@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "usage/usage_fields.hpp"
 #include "wattle/wattle.hpp"
@@ -89,14 +90,8 @@ std::string label_of(const std::string& key) {
   for (const auto& [name, label] : kLabels) {
     if (name == key) return std::string(label);
   }
-  std::string label = key;
-  for (char& letter : label) {
-    if (letter == '_') letter = ' ';
-  }
-  // Keys are plain ASCII.
-  if (!label.empty() && label[0] >= 'a' && label[0] <= 'z') {
-    label[0] = static_cast<char>(label[0] - 'a' + 'A');
-  }
+  std::string label = upper(key.substr(0, 1)) + key.substr(std::min<std::size_t>(key.size(), 1));
+  std::ranges::replace(label, '_', ' ');
   return label;
 }
 
