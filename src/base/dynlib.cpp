@@ -5,14 +5,12 @@
 
 namespace wattle {
 
-DynamicLibrary::~DynamicLibrary() {
-  if (handle_ != nullptr) ::dlclose(handle_);
-}
+void DynamicLibrary::Unload::operator()(void* handle) const noexcept { ::dlclose(handle); }
 
 DynamicLibrary DynamicLibrary::open(const std::string& name) {
   DynamicLibrary library;
   // All symbols at once: a library that lacks one of its own fails here, not in a call.
-  library.handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  library.handle_.reset(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library.handle_ == nullptr) {
     const char* const error =
         ::dlerror();  // NOLINT(concurrency-mt-unsafe): one per thread in glibc
@@ -23,14 +21,15 @@ DynamicLibrary DynamicLibrary::open(const std::string& name) {
 
 std::string DynamicLibrary::path() const {
   const link_map* map = nullptr;
-  if (handle_ == nullptr || ::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
+  if (handle_ == nullptr ||
+      ::dlinfo(handle_.get(), RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
     return {};
   }
   return map->l_name;
 }
 
 DynamicLibrary::Symbol DynamicLibrary::address_of(const char* symbol) const noexcept {
-  return {handle_ != nullptr ? ::dlsym(handle_, symbol) : nullptr};
+  return {handle_ != nullptr ? ::dlsym(handle_.get(), symbol) : nullptr};
 }
 
 }  // namespace wattle

@@ -1,30 +1,14 @@
 // A shared library that is loaded while the program runs, and may be missing.
 #pragma once
 
+#include <memory>
 #include <string>
-#include <utility>
 
 namespace wattle {
 
 /// Owns one loaded library, or none. Threads: a value type, movable.
 class DynamicLibrary {
  public:
-  DynamicLibrary() noexcept = default;
-  DynamicLibrary(DynamicLibrary&& other) noexcept
-      : handle_(std::exchange(other.handle_, nullptr)),
-        error_(std::move(other.error_)),
-        lacks_any_(other.lacks_any_) {}
-  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    std::swap(error_, other.error_);
-    std::swap(lacks_any_, other.lacks_any_);
-    return *this;
-  }
-  DynamicLibrary(const DynamicLibrary&) = delete;
-  DynamicLibrary& operator=(const DynamicLibrary&) = delete;
-  /// Unloads it: nobody may be inside one of its functions, nor have one registered anywhere.
-  ~DynamicLibrary();
-
   /// `name`: a path where it contains a slash, else a file for which the dynamic linker searches.
   /// Where it cannot be loaded the result is empty and says why.
   [[nodiscard]] static DynamicLibrary open(const std::string& name);
@@ -61,7 +45,12 @@ class DynamicLibrary {
  private:
   [[nodiscard]] Symbol address_of(const char* symbol) const noexcept;
 
-  void* handle_ = nullptr;
+  /// Nobody may be inside one of its functions, nor have one registered anywhere.
+  struct Unload {
+    void operator()(void* handle) const noexcept;
+  };
+
+  std::unique_ptr<void, Unload> handle_;
   std::string error_;
   bool lacks_any_ = false;
 };
