@@ -26,28 +26,6 @@ class SignalBlock {
   sigset_t before_;
 };
 
-/// Attributes of a detached thread.
-class DetachedThread {
- public:
-  DetachedThread() noexcept {
-    ::pthread_attr_init(&attributes_);
-    ::pthread_attr_setdetachstate(&attributes_, PTHREAD_CREATE_DETACHED);
-    ::pthread_attr_setstacksize(&attributes_, kDetachedStackBytes);
-  }
-  DetachedThread(const DetachedThread&) = delete;
-  DetachedThread& operator=(const DetachedThread&) = delete;
-  ~DetachedThread() { ::pthread_attr_destroy(&attributes_); }
-
-  /// The `errno`; 0 if it runs.
-  int start(void* (*run)(void*), void* argument) noexcept {
-    pthread_t thread{};
-    return ::pthread_create(&thread, &attributes_, run, argument);
-  }
-
- private:
-  pthread_attr_t attributes_{};
-};
-
 void* run_work(void* argument) {
   const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(argument));
   (*work)();
@@ -64,7 +42,13 @@ std::thread start_thread(std::function<void()> work) {
 void start_detached(std::function<void()> work) {
   const SignalBlock block;
   auto owned = std::make_unique<std::function<void()>>(std::move(work));
-  const int error = DetachedThread().start(run_work, owned.get());
+  pthread_attr_t attributes{};
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, kDetachedStackBytes);
+  pthread_t thread{};
+  const int error = ::pthread_create(&thread, &attributes, run_work, owned.get());
+  ::pthread_attr_destroy(&attributes);
   if (error != 0) throw std::system_error(error, std::generic_category());
   static_cast<void>(owned.release());  // the thread's now
 }
