@@ -105,13 +105,8 @@ std::string shell_quoted(std::string_view word) {
     return printable(word);
   }
   std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
+  for (const char c : word)
+    quoted += c == '\'' ? std::string_view("'\\''") : std::string_view(&c, 1);
   return printable(quoted + "'");
 }
 
