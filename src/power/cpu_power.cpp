@@ -27,7 +27,7 @@ std::optional<CpuPowerSample> between(const MonitoredCpu& cpu, const StoredReadi
 class UnknownIntervals {
  public:
   UnknownIntervals(const History& history, const PowerWindow& window) {
-    history.each_unknown(window.start, window.end, [&](TimePoint from, TimePoint to) {
+    history.visit_unknown(window.start, window.end, [&](TimePoint from, TimePoint to) {
       stretches_.push_back({.start = from, .end = to});
     });
   }

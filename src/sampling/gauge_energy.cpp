@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "sampling/gauge_kernel.hpp"
@@ -116,10 +117,11 @@ UnseenTail unseen_tail(const History& history, TimePoint begin, TimePoint end,
 /// it was confirmed until then.
 nanoseconds held_only(const History& history, TimePoint begin, TimePoint end) {
   nanoseconds sum{0};
-  history.each_unknown(begin, end, [&](TimePoint from, TimePoint /*to*/) {
+  const auto add_before = [&](TimePoint from, TimePoint /*to*/) {
     const auto value = history.values().at(from).before;
     if (from > begin && value) sum += positive(from - std::max(begin, value->last_confirmed));
-  });
+  };
+  history.visit_unknown(begin, end, std::ref(add_before));  // allocates nothing
   return sum;
 }
 

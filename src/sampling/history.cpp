@@ -1,10 +1,10 @@
 #include "sampling/history.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace wattle {
 
-using history_state::is_unknown;
 using std::chrono::nanoseconds;
 
 namespace {
@@ -15,6 +15,11 @@ TimelineOptions states_options(std::size_t memory_limit) noexcept {
           .period = std::chrono::milliseconds(1),
           .memory_limit = memory_limit};
 }
+
+/// The states' raw integers: this bit, and flags.
+constexpr std::uint64_t kUnknownState = std::uint64_t{1} << 32U;
+
+bool is_unknown(const StoredReading& state) noexcept { return (state.raw & kUnknownState) != 0; }
 
 Flags flags_of(const StoredReading& state) noexcept {
   return Flags::from_bits(static_cast<std::uint32_t>(state.raw));
@@ -81,7 +86,7 @@ void History::note_suspend() noexcept {
 
 void History::note(TimePoint at, bool unknown, Flags flags) noexcept {
   unknown_ = unknown;
-  states_.append(at, flags.bits() | (unknown ? history_state::kUnknown : 0));
+  states_.append(at, flags.bits() | (unknown ? kUnknownState : 0));
 }
 
 void History::add(const Reading& reading) noexcept {
@@ -152,7 +157,17 @@ std::optional<StoredReading> History::held(TimePoint time) const noexcept {
 
 void History::visit_unknown(TimePoint begin, TimePoint end,
                             const std::function<void(TimePoint, TimePoint)>& visit) const {
-  each_unknown(begin, end, visit);
+  const auto before = states_.at(begin).before;
+  bool unknown = before && is_unknown(*before);
+  TimePoint since = begin;
+  states_.for_each(begin, end, [&](const StoredReading& state) {
+    if (unknown && !is_unknown(state) && state.first_seen > since) visit(since, state.first_seen);
+    if (!unknown) since = std::max(begin, state.first_seen);
+    unknown = is_unknown(state);
+  });
+  // While the reader waits for the device, no state says that the value is no longer valid.
+  const TimePoint from = unknown ? since : std::max(begin, overdue().value_or(end));
+  if (end > from) visit(from, end);
 }
 
 bool History::was_lost(TimePoint begin, TimePoint end) const {
@@ -168,10 +183,11 @@ GaugeWindow History::gauge_window(TimePoint begin, TimePoint end) const noexcept
   const auto add_until = [&](TimePoint until) {
     if (until > from) sum += values_.gauge_window(from, until);
   };
-  each_unknown(begin, end, [&](TimePoint unknown_from, TimePoint unknown_to) {
+  const auto leave_out = [&](TimePoint unknown_from, TimePoint unknown_to) {
     add_until(unknown_from);
     from = unknown_to;
-  });
+  };
+  visit_unknown(begin, end, std::ref(leave_out));  // allocates nothing
   add_until(end);
   return sum;
 }
@@ -185,7 +201,8 @@ Condition History::condition(TimePoint begin, TimePoint end) const {
     if (state.first_seen > begin && !starts_after) condition.flags |= flags_of(state);
   });
   if (was_lost(begin, end)) condition.flags.set(Flag::lost);
-  each_unknown(begin, end, [&](TimePoint from, TimePoint to) { condition.unknown += to - from; });
+  const auto add_unknown = [&](TimePoint from, TimePoint to) { condition.unknown += to - from; };
+  visit_unknown(begin, end, std::ref(add_unknown));
 
   const auto oldest = states_.dropped() > 0 ? states_.oldest() : std::nullopt;
   if (oldest && *oldest > begin) {

@@ -120,9 +120,6 @@ class WATTLE_EXPORT History {
   /// of a counter, is not part of `unknown`.
   [[nodiscard]] Condition condition(TimePoint begin, TimePoint end) const;
   /// Calls `visit(begin, end)` for each interval of `condition(begin, end).unknown`, in order.
-  template <class Visit>
-  void each_unknown(TimePoint begin, TimePoint end, Visit visit) const;
-  /// The same without a template: for the components, which cannot use what it needs.
   void visit_unknown(TimePoint begin, TimePoint end,
                      const std::function<void(TimePoint, TimePoint)>& visit) const;
 
@@ -155,30 +152,5 @@ class WATTLE_EXPORT History {
   bool unknown_ = false;
   bool lost_ = false;
 };
-
-namespace history_state {
-/// The states' raw integers: this bit, and flags.
-inline constexpr std::uint64_t kUnknown = std::uint64_t{1} << 32U;
-
-[[nodiscard]] inline bool is_unknown(const StoredReading& state) noexcept {
-  return (state.raw & kUnknown) != 0;
-}
-}  // namespace history_state
-
-template <class Visit>
-void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
-  using history_state::is_unknown;
-  const auto before = states_.at(begin).before;
-  bool unknown = before && is_unknown(*before);
-  TimePoint since = begin;
-  states_.for_each(begin, end, [&](const StoredReading& state) {
-    if (unknown && !is_unknown(state) && state.first_seen > since) visit(since, state.first_seen);
-    if (!unknown) since = std::max(begin, state.first_seen);
-    unknown = is_unknown(state);
-  });
-  // While the reader waits for the device, no state says that the value is no longer valid.
-  const TimePoint from = unknown ? since : std::max(begin, overdue().value_or(end));
-  if (end > from) visit(from, end);
-}
 
 }  // namespace wattle

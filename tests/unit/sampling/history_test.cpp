@@ -21,7 +21,7 @@ using testing::Pair;
 std::vector<std::pair<Seconds, Seconds>> unknown_stretches(const KnownHistory& history,
                                                            nanoseconds begin, nanoseconds end) {
   std::vector<std::pair<Seconds, Seconds>> stretches;
-  (*history).each_unknown(kBegin + begin, kBegin + end, [&](TimePoint from, TimePoint to) {
+  (*history).visit_unknown(kBegin + begin, kBegin + end, [&](TimePoint from, TimePoint to) {
     stretches.emplace_back(from - kBegin, to - kBegin);
   });
   return stretches;
