@@ -9,19 +9,14 @@ namespace wattle {
 
 MeasuredWindow::MeasuredWindow(Readings& readings)
     : readings_(readings), shown_(readings.no_capture()), interval_began_(readings.clock().now()) {
-  for (const Domain& domain : readings.domains()) {
-    const std::size_t place = parts_.size();
-    parts_.push_back({.domain = domain,
-                      .may_block = readings.may_block(place),
-                      .has_counter = readings.counter(place) != nullptr});
-  }
+  for (const Domain& domain : readings.domains()) parts_.push_back({.domain = domain});
 }
 
 void MeasuredWindow::read(bool ends_interval) noexcept {
   readings_.read(shown_);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    if (part.may_block) continue;
+    if (readings_.may_block(i)) continue;
     // Where it failed the window ends with what was read last.
     if (shown_.domains[i].counter) part.last = shown_.domains[i].counter;
     if (!has_begun_) part.first = part.interval_begin = part.last;
@@ -36,7 +31,7 @@ void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
     EnergyWindow window{.begin = interval_began_, .end = at};
-    const bool is_counted = part.has_counter && !part.may_block;
+    const bool is_counted = readings_.counter(i) != nullptr && !readings_.may_block(i);
     if (is_counted) {
       window.last = shown_.domains[i].counter;
       window.first = std::exchange(part.interval_begin, window.last);
@@ -57,7 +52,7 @@ bool MeasuredWindow::read_lanes(TimePoint deadline, Lanes lanes) {
   const bool all = readings_.read_lanes(shown_, deadline, lanes);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    if (!part.may_block) continue;
+    if (!readings_.may_block(i)) continue;
     part.last = shown_.domains[i].counter;
     if (!lanes_have_begun_) part.first = part.last;
     part.is_late = part.is_late || !shown_.domains[i].has_answered;

@@ -46,8 +46,6 @@ class MeasuredWindow {
   /// One domain's.
   struct Part {
     Domain domain;
-    bool may_block = false;
-    bool has_counter = false;
     std::optional<Boundary> first{};
     std::optional<Boundary> last{};
     std::optional<Boundary> interval_begin{};
