@@ -1,5 +1,6 @@
 #include "estimate/cpu_quota.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -89,14 +90,11 @@ void find_v1_quota(std::optional<CpuQuota>& tightest, const fs::path& root,
 CgroupPaths parse_cgroup_paths(std::string_view text) {
   CgroupPaths paths;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const std::size_t first = line.find(':');
-    if (first == std::string_view::npos) continue;
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const std::string_view path = line.substr(second + 1);
-    if (line.substr(0, first) == "0" && controllers.empty()) paths.v2 = safe_path(path);
+    std::string_view path = take_line(text);
+    if (std::ranges::count(path, ':') < 2) continue;
+    const std::string_view hierarchy = take_until(path, ':');
+    const std::string_view controllers = take_until(path, ':');
+    if (hierarchy == "0" && controllers.empty()) paths.v2 = safe_path(path);
     if (lists_controller(controllers, "cpu")) paths.v1_cpu = safe_path(path);
     if (lists_controller(controllers, "cpuacct")) paths.v1_cpuacct = safe_path(path);
   }
@@ -114,14 +112,9 @@ std::optional<double> parse_cfs_quota(std::string_view quota, std::string_view p
 }
 
 std::optional<Seconds> parse_usage(std::string_view text) noexcept {
-  while (!text.empty()) {
-    std::string_view line = take_line(text);
-    if (take_word(line) != "usage_usec") continue;
-    const auto used = parse_unsigned<std::uint64_t>(take_word(line));
-    if (!used) return std::nullopt;
-    return std::chrono::duration<double, std::micro>(static_cast<double>(*used));
-  }
-  return std::nullopt;
+  const auto used = numbers_after<std::uint64_t, 1>({"usage_usec"}, text, UINT64_MAX);
+  if (!used) return std::nullopt;
+  return std::chrono::duration<double, std::micro>(static_cast<double>(used->front()));
 }
 
 std::optional<Seconds> CpuQuota::usage() const {

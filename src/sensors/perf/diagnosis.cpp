@@ -1,6 +1,7 @@
 #include "sensors/perf/diagnosis.hpp"
 
 #include <fmt/format.h>
+#include <linux/seccomp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -56,11 +57,8 @@ bool knows_cap_perfmon(std::string_view release) noexcept {
 }
 
 bool is_filtered(std::string_view status) noexcept {
-  while (!status.empty()) {
-    std::string_view line = take_line(status);
-    if (take_word(line) == "Seccomp:") return take_word(line) == "2";
-  }
-  return false;
+  const auto mode = numbers_after<unsigned, 1>({"Seccomp:"}, status, UINT32_MAX);
+  return mode && mode->front() == SECCOMP_MODE_FILTER;
 }
 
 SensorRefusal no_pmu(const std::string& folder) {
