@@ -153,13 +153,9 @@ void join(Microarchitecture& all, const Microarchitecture& other) {
 
 Microarchitecture recognize(const Processors& processors) {
   if (processors.kinds.empty()) {
-    const ServerPower& row = server_power_of_everyone();
-    return {.title = "unknown microarchitecture",
-            .recognized_by = "/proc/cpuinfo does not name it",
-            .machines = row.machines,
-            .idle = row.idle,
-            .full = row.full,
-            .above = row.above};
+    Microarchitecture unknown = recognize_kind({});
+    unknown.recognized_by = "/proc/cpuinfo does not name it";
+    return unknown;
   }
   Microarchitecture all = recognize_kind(processors.kinds.front());
   for (auto kind = processors.kinds.begin() + 1; kind != processors.kinds.end(); ++kind) {
