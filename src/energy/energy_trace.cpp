@@ -204,13 +204,8 @@ void EnergyTrace::clean_data(std::span<const Guard> guards) {
     }
     keeps.push_back(keep ? 1 : 0);
   }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    if (keeps[i] == 0) continue;
-    if (kept != i) samples_[kept] = std::move(samples_[i]);
-    ++kept;
-  }
-  samples_.erase(samples_.begin() + static_cast<std::ptrdiff_t>(kept), samples_.end());
+  auto keep = keeps.cbegin();
+  std::erase_if(samples_, [&](const EnergySample&) { return *keep++ == 0; });
 }
 
 void EnergyTrace::remove_idle(const EnergyTrace& idle) {
