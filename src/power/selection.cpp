@@ -57,10 +57,6 @@ nanoseconds checked_period(nanoseconds period) {
   return period;
 }
 
-std::string indices_text(const Gpus& gpus) {
-  return joined(gpus, ", ", [](const Selection::Gpu& gpu) { return std::to_string(gpu.index); });
-}
-
 std::vector<std::uint32_t> indices_of(const GpuSelection& selection,
                                       const std::vector<FoundGpu>& found,
                                       std::vector<Refusal>* missing) {
@@ -73,20 +69,18 @@ std::vector<std::uint32_t> indices_of(const GpuSelection& selection,
   return indices;
 }
 
-bool is_of_gpu(const SensorRefusal& refusal) {
-  return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
-}
-
 std::string why_not_there(std::uint32_t index, const Gpus& available, const Numbers& numbers,
                           const std::vector<SensorRefusal>& refused) {
   for (const SensorRefusal& refusal : refused) {
-    if (refusal.domain && is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
+    const auto& domain = refusal.domain;
+    if (domain && domain->category() == DomainCategory::gpu && numbers.at(*domain) == index) {
       return refusal.reason;
     }
   }
-  return available.empty() ? "no GPU can be read"
-                           : fmt::format("there {} {}", available.size() == 1 ? "is only" : "are",
-                                         indices_text(available));
+  if (available.empty()) return "no GPU can be read";
+  const auto index_of = [](const Selection::Gpu& gpu) { return std::to_string(gpu.index); };
+  return fmt::format("there {} {}", available.size() == 1 ? "is only" : "are",
+                     joined(available, ", ", index_of));
 }
 
 Gpus named(const Gpus& available, const Numbers& numbers, const std::vector<SensorRefusal>& refused,

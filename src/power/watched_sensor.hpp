@@ -14,11 +14,9 @@
 namespace wattle {
 
 /// Forwards the readings of a sensor unchanged, with update intervals that were found for its
-/// channels. Threads: `read` and `read_some` one at a time; the counts any.
+/// channels. Threads: `read_some` one at a time; the counts any.
 class WatchedSensor final : public ForwardingSensor {
  public:
-  explicit WatchedSensor(const std::shared_ptr<Sensor>& sensor)
-      : ForwardingSensor(sensor), channels_(sensor->channels().begin(), sensor->channels().end()) {}
   /// `channels`: those of the sensor, with update intervals.
   WatchedSensor(std::shared_ptr<Sensor> sensor, std::vector<Channel> channels)
       : ForwardingSensor(std::move(sensor)), channels_(std::move(channels)) {}
