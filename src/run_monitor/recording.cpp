@@ -36,15 +36,11 @@ ReadingsOptions reading_options(nanoseconds interval) {
           .only_when_asked = true};
 }
 
-bool is_power(const Channel& channel) noexcept {
-  return channel.gives_energy() && channel.metric != Metric::energy;
-}
-
 std::set<Domain> domains_with_gauges(const std::vector<std::unique_ptr<Sensor>>& sensors) {
   std::set<Domain> domains;
   for (const auto& sensor : sensors) {
     for (const Channel& channel : sensor->channels()) {
-      if (is_power(channel)) domains.insert(channel.domain);
+      if (channel.gives_energy() && !channel.counts_energy()) domains.insert(channel.domain);
     }
   }
   return domains;
