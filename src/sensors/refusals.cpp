@@ -47,6 +47,17 @@ constexpr std::string_view kLastResort = "daemon";
 
 }  // namespace
 
+SensorRefusal refusal_of(const Domain& domain, std::string_view what, std::string reason,
+                         std::string proof, std::string remedy) {
+  SensorRefusal refused{
+      .subject = what.empty() ? domain.name() : fmt::format("{} {}", domain.name(), what),
+      .reason = std::move(reason),
+      .proof = std::move(proof),
+      .remedy = std::move(remedy)};
+  if (what.empty()) refused.domain = domain;
+  return refused;
+}
+
 std::vector<SensorRefusal> worth_reporting(std::vector<SensorRefusal> refused,
                                            const std::set<Domain>& read) {
   const std::map<Domain, const SensorRefusal*> chosen = most_helpful(refused);

@@ -11,6 +11,11 @@
 
 namespace wattle {
 
+/// Of the domain, or of `what` of it where that is not empty.
+[[nodiscard]] SensorRefusal refusal_of(const Domain& domain, std::string_view what,
+                                       std::string reason, std::string proof,
+                                       std::string remedy = {});
+
 /// Leaves out of `refused`, which is in the order of the providers:
 ///
 /// - a domain that is in `read`: it is measured, through another interface;

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::drm {
 namespace {
@@ -20,18 +20,6 @@ constexpr const char* kReadable =
 
 /// What a card is that cannot be read: total_of() treats GPUs of all vendors alike.
 std::vector<DomainKind> any_gpu() { return {DomainKind::amd_gpu}; }
-
-/// Of the whole GPU, or of `what` of it.
-SensorRefusal refusal(const GpuCard& card, std::string_view what, std::string reason,
-                      std::string proof, std::string remedy) {
-  SensorRefusal refused{
-      .subject = what.empty() ? card.domain.name() : fmt::format("{} {}", card.domain.name(), what),
-      .reason = std::move(reason),
-      .proof = std::move(proof),
-      .remedy = std::move(remedy)};
-  if (what.empty()) refused.domain = card.domain;
-  return refused;
-}
 
 }  // namespace
 
@@ -83,12 +71,12 @@ SensorRefusal unknown_driver(const Card& card) {
 
 SensorRefusal inside_processor(const GpuCard& card) {
   const bool is_amd = card.is_amd();
-  SensorRefusal refused =
-      refusal(card, "energy", "this GPU lies inside a processor, whose package_N counts its energy",
-              is_amd ? fmt::format("{}: the power that {} shows is that of the whole processor",
-                                   card.device().string(), card.driver)
-                     : fmt::format("PCI {}, {}", card.pci_address, card.driver),
-              is_amd ? "" : "uncore_N is its part, on processors that count it");
+  SensorRefusal refused = refusal_of(
+      card.domain, "energy", "this GPU lies inside a processor, whose package_N counts its energy",
+      is_amd ? fmt::format("{}: the power that {} shows is that of the whole processor",
+                           card.device().string(), card.driver)
+             : fmt::format("PCI {}, {}", card.pci_address, card.driver),
+      is_amd ? "" : "uncore_N is its part, on processors that count it");
   refused.absent = true;
   return refused;
 }
@@ -101,30 +89,34 @@ SensorRefusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
         "amdgpu shows it unless its power management is off (amdgpu.dpm=0) or the GPU is one of "
         "several virtual ones: dmesg | grep -i amdgpu says more";
   }
-  return refusal(card, {}, fmt::format("{} shows neither its energy nor its power", card.driver),
-                 hwmon.empty() ? fmt::format("no {}/hwmon/hwmonN", card.device().string())
-                               : fmt::format("{} holds neither", hwmon.string()),
-                 remedy);
+  return refusal_of(card.domain, {},
+                    fmt::format("{} shows neither its energy nor its power", card.driver),
+                    hwmon.empty() ? fmt::format("no {}/hwmon/hwmonN", card.device().string())
+                                  : fmt::format("{} holds neither", hwmon.string()),
+                    remedy);
 }
 
 SensorRefusal unreadable(const GpuCard& card, std::string_view what, const std::string& path,
                          int error) {
   const std::string prefix = what.empty() ? "neither its energy nor its power can be read: " : "";
   if (error == EACCES) {
-    return refusal(card, what, prefix + "this user may not open the file", path_with_mode(path),
-                   kReadable);
+    return refusal_of(card.domain, what, prefix + "this user may not open the file",
+                      path_with_mode(path), kReadable);
   }
   if (error == 0) {
-    return refusal(card, what, prefix + "the driver gives no value", path + " holds no number", {});
+    return refusal_of(card.domain, what, prefix + "the driver gives no value",
+                      path + " holds no number", {});
   }
   const std::string cause = std::generic_category().message(error);
-  return refusal(card, what, prefix + "the driver refuses it: " + cause, path + ": " + cause,
-                 fmt::format("dmesg | grep -i {} may say why", card.driver));
+  return refusal_of(card.domain, what, prefix + "the driver refuses it: " + cause,
+                    path + ": " + cause,
+                    fmt::format("dmesg | grep -i {} may say why", card.driver));
 }
 
 SensorRefusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline) {
-  return refusal(
-      card, {}, fmt::format("the GPU did not answer within {:g} s", Seconds(deadline).count()),
+  return refusal_of(
+      card.domain, {},
+      fmt::format("the GPU did not answer within {:g} s", Seconds(deadline).count()),
       fmt::format("a read below {} is still out", card.device().string()),
       fmt::format("dmesg | grep -i {} may say why; a restart of the machine helps", card.driver));
 }

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::hwmon {
 namespace {
@@ -15,15 +15,6 @@ namespace {
 constexpr const char* kReadable =
     "drivers let every user read these files, with few exceptions (amd_energy): see who changed "
     "that (a container's rules, udev), or run wattle as root";
-
-SensorRefusal of_domain(const Domain& domain, std::string reason, std::string proof,
-                        std::string remedy = {}) {
-  return {.subject = domain.name(),
-          .reason = std::move(reason),
-          .proof = std::move(proof),
-          .remedy = std::move(remedy),
-          .domain = domain};
-}
 
 }  // namespace
 
@@ -46,39 +37,39 @@ SensorRefusal unlisted(const std::string& folder, int error) {
 
 SensorRefusal unreadable(const Channel& channel, const std::string& path, int error) {
   if (error == EACCES) {
-    SensorRefusal refused = of_domain(channel.domain, path + " may not be read by this user",
-                                      path_with_mode(path), kReadable);
+    SensorRefusal refused = refusal_of(channel.domain, {}, path + " may not be read by this user",
+                                       path_with_mode(path), kReadable);
     refused.denied_path = path;
     return refused;
   }
   if (error == 0) {
-    return of_domain(channel.domain, "the driver gives no value", path + " holds no number");
+    return refusal_of(channel.domain, {}, "the driver gives no value", path + " holds no number");
   }
   const std::string cause = std::generic_category().message(error);
-  return of_domain(channel.domain, "the driver refuses it: " + cause, path + ": " + cause,
-                   "dmesg may say why");
+  return refusal_of(channel.domain, {}, "the driver refuses it: " + cause, path + ": " + cause,
+                    "dmesg may say why");
 }
 
 SensorRefusal no_answer(const Device& device, std::chrono::nanoseconds deadline) {
   const Channel& channel = device.found.front().channel;
-  return of_domain(channel.domain,
-                   fmt::format("the chip did not answer within {:g} s", Seconds(deadline).count()),
-                   fmt::format("a read of {} has not returned", channel.place),
-                   "dmesg may say why; a restart of the machine helps");
+  return refusal_of(channel.domain, {},
+                    fmt::format("the chip did not answer within {:g} s", Seconds(deadline).count()),
+                    fmt::format("a read of {} has not returned", channel.place),
+                    "dmesg may say why; a restart of the machine helps");
 }
 
 SensorRefusal no_power(const Domain& battery, const std::filesystem::path& supply) {
-  return of_domain(
-      battery, "this battery shows no power",
+  return refusal_of(
+      battery, {}, "this battery shows no power",
       fmt::format("{} has neither power_now nor current_now with voltage_now", supply.string()));
 }
 
 SensorRefusal not_discharging(const Domain& battery, const std::string& path,
                               const std::string& status) {
   SensorRefusal refused =
-      of_domain(battery, "it shows the power of the machine only while it discharges",
-                fmt::format("{}: {}", path, printable(status)),
-                "unplug the charger before the command starts");
+      refusal_of(battery, {}, "it shows the power of the machine only while it discharges",
+                 fmt::format("{}: {}", path, printable(status)),
+                 "unplug the charger before the command starts");
   refused.absent = true;
   return refused;
 }

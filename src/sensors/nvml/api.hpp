@@ -241,7 +241,4 @@ template <class... Parameters, class... Arguments>
   return result == Return::success ? printable(text.data()) : "";
 }
 
-/// "Not Supported (3)": the library's own word for a code, safe to print.
-[[nodiscard]] std::string describe(const Api& api, Return code);
-
 }  // namespace wattle::nvml

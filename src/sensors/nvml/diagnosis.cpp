@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::nvml {
 namespace {
@@ -33,6 +34,12 @@ ReadStatus status_of(Return code) noexcept {
     default:
       return ReadStatus::retry;
   }
+}
+
+std::string describe(const Api& api, Return code) {
+  const char* const text = api.error_string != nullptr ? api.error_string(code) : nullptr;
+  return fmt::format("{} ({})", text != nullptr ? printable(text) : "NVML error",
+                     static_cast<int>(code));
 }
 
 Cause cause_of(const Api& api, Return code) {
@@ -133,13 +140,8 @@ SensorRefusal driver_refused(const Api& api, Return code, std::string_view funct
 SensorRefusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what, Return code,
                           std::string_view function) {
   Cause cause = cause_of(api, code);
-  SensorRefusal refused{
-      .subject = what.empty() ? gpu.name() : fmt::format("{} {}", gpu.name(), what),
-      .reason = std::move(cause.reason),
-      .proof = fmt::format("{}: {}", function, describe(api, code)),
-      .remedy = std::move(cause.remedy)};
-  if (what.empty()) refused.domain = gpu;
-  return refused;
+  return refusal_of(gpu, what, std::move(cause.reason),
+                    fmt::format("{}: {}", function, describe(api, code)), std::move(cause.remedy));
 }
 
 SensorRefusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline) {

@@ -15,6 +15,9 @@ namespace wattle::nvml {
 /// good any more is `gone`; anything else may pass.
 [[nodiscard]] ReadStatus status_of(Return code) noexcept;
 
+/// "Not Supported (3)": the library's own word for a code, safe to print.
+[[nodiscard]] std::string describe(const Api& api, Return code);
+
 /// A code in words of its consequence, and what to do. `remedy` may be empty.
 struct Cause {
   std::string reason;
