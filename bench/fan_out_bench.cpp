@@ -113,7 +113,7 @@ class NoSensor final : public Sensor {
     }
   }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     for (Reading& reading : readings) reading = {.at = std::chrono::steady_clock::now()};
   }
 

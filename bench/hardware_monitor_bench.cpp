@@ -79,7 +79,6 @@ class MadeUpGpu final : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &info_; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
     ++number_;
     if (wanted[0]) burn(driver_.power);

@@ -59,7 +59,7 @@ class NoisyGpu final : public Sensor {
     }
   }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     const TimePoint now = clock_.now() + nanoseconds(std::llround(late_(random_) * 1e9));
     if (now.time_since_epoch() / update_ != updated_) {
       updated_ = now.time_since_epoch() / update_;
@@ -207,7 +207,7 @@ class HangingGpu final : public Sensor {
   HangingGpu(std::uint32_t index, std::shared_ptr<Gate> gate)
       : channels_{power_channel(index, PowerDomain::device_instant)}, gate_(std::move(gate)) {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     if (reads_++ > 0) {
       std::unique_lock lock(gate_->mutex);
       gate_->opened.wait(lock, [&] { return gate_->open; });

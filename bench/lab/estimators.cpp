@@ -144,7 +144,9 @@ class BorrowedChannel final : public Sensor {
   BorrowedChannel(World& world, std::size_t channel)
       : world_(world), channel_(channel), channels_{world.sensor().channels()[channel]} {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override { readings[0] = world_.read(channel_); }
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
+    readings[0] = world_.read(channel_);
+  }
 
  private:
   World& world_;
@@ -175,7 +177,6 @@ class BorrowedSensor final : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return world_.sensor().channels();
   }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
     for (std::size_t i = 0; i < readings.size(); ++i) {
       if (wanted[i]) readings[i] = world_.read(i);

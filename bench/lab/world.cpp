@@ -25,10 +25,6 @@ ModelSensor::ModelSensor(std::vector<Source> sources, const ReaderModel& reader,
   for (const Source& source : sources_) channels_.push_back(source.channel);
 }
 
-void ModelSensor::read(std::span<Reading> readings) noexcept {
-  read_some(ChannelSet().set(), readings);
-}
-
 void ModelSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (wanted.test(i)) readings[i] = read_one(sources_[i]);

@@ -64,7 +64,6 @@ class ModelSensor final : public Sensor {
               std::uint64_t seed);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override;
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:

@@ -107,7 +107,7 @@ class SourceSensor final : public Sensor {
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   [[nodiscard]] bool may_block() const noexcept override { return kIsPower; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     std::ranges::fill(values_, std::nullopt);
     const TimePoint before = clock_.now();
     if constexpr (kIsPower) {

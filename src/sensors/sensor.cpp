@@ -50,10 +50,6 @@ void add_energy_domains(std::span<const Channel> channels, std::set<Domain>& dom
   }
 }
 
-void Sensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
-  read(readings);
-}
-
 std::optional<SettingFailure> Sensor::check(const DeviceSetting& /*setting*/) {
   return std::nullopt;
 }

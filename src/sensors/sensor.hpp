@@ -221,11 +221,11 @@ class Sensor {
   [[nodiscard]] virtual std::span<const Channel> channels() const noexcept = 0;
   /// Fills `readings[i]` for `channels()[i]`; the spans have the same length. Allocates nothing,
   /// logs nothing, never throws.
-  virtual void read(std::span<Reading> readings) noexcept = 0;
+  void read(std::span<Reading> readings) noexcept { read_some(~ChannelSet(), readings); }
 
-  /// As `read`, but only the readings of `wanted` count afterwards: for sensors whose channels
-  /// cost something each.
-  virtual void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept;
+  /// As `read`, but only the readings of `wanted` count afterwards. Sensors whose channels cost
+  /// nothing each may read all of them.
+  virtual void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept = 0;
   /// What is read; null where the domains say it all.
   [[nodiscard]] virtual const DeviceInfo* device() const noexcept { return nullptr; }
   /// True if a driver is called, which may not return for a long time: such a sensor is read in a
@@ -255,7 +255,6 @@ class ForwardingSensor : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return sensor_->channels();
   }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
     sensor_->read_some(wanted, readings);
   }

@@ -76,7 +76,7 @@ class GatedSensor final : public Sensor {
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     sigset_t blocked;
     ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
     gate_->signals_are_blocked =

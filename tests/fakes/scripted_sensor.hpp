@@ -63,7 +63,7 @@ class ScriptedSensor final : public Sensor {
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
 
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     for (std::size_t i = 0; i < scripts_.size(); ++i) {
       const TimePoint now = clock_.now();
       const Shown shown = scripts_[i](now);

@@ -60,7 +60,7 @@ void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounte
   counters_.push_back({.cpu = cpu, .shown = shown});
 }
 
-void DaemonSensor::read(std::span<Reading> readings) noexcept {
+void DaemonSensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
   readings = readings.first(std::min(readings.size(), counters_.size()));
   const auto fail = [&](ReadStatus status) {
     for (Reading& reading : readings) reading = {.at = clock_.now(), .status = status};

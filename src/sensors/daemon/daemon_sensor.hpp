@@ -43,7 +43,7 @@ class DaemonSensor final : public Sensor {
                const std::string& place, const Clock& clock);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override;
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:
   struct Counter {

@@ -2,8 +2,6 @@
 
 namespace wattle::drm {
 
-void GpuSensor::read(std::span<Reading> readings) noexcept { read_some(~ChannelSet(), readings); }
-
 void GpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   const bool asleep = is_asleep(gpu_.runtime_status);
   read_in_turn(clock_, wanted, gpu_.sources.size(), readings, [&](std::size_t i) {

@@ -103,8 +103,6 @@ OpenDevice open_device(const Device& device) {
   return opened;
 }
 
-void ChipSensor::read(std::span<Reading> readings) noexcept { read_some(~ChannelSet(), readings); }
-
 void ChipSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   read_in_turn(clock_, wanted, opened_.sources.size(), readings,
                [&](std::size_t i) { return read_value(opened_.sources[i]); });

@@ -43,7 +43,6 @@ class ChipSensor final : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return opened_.channels;
   }
-  void read(std::span<Reading> readings) noexcept override;
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &opened_.info; }
   /// A value can be a transfer on a slow bus, or a method that the firmware runs.

@@ -14,8 +14,6 @@ using std::chrono::seconds;
 GpuSensor::GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const Clock& clock)
     : session_(std::move(session)), gpu_(std::move(gpu)), clock_(clock), handle_(gpu_.handle) {}
 
-void GpuSensor::read(std::span<Reading> readings) noexcept { read_some(~ChannelSet(), readings); }
-
 void GpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   if (!is_here()) {
     fill_gone(wanted, readings);

@@ -27,7 +27,6 @@ class GpuSensor final : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return gpu_.channels;
   }
-  void read(std::span<Reading> readings) noexcept override;
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &gpu_.info; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }

@@ -64,7 +64,7 @@ void EventSensor::read_group(Group& group, std::span<Reading> readings) noexcept
   }
 }
 
-void EventSensor::read(std::span<Reading> readings) noexcept {
+void EventSensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
   TimePoint before = clock_.now();
   for (Group& group : groups_) {
     const std::span<Reading> own = readings.first(std::min(readings.size(), group.files.size()));

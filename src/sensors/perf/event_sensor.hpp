@@ -31,7 +31,7 @@ class EventSensor final : public Sensor {
   /// No group is empty or has more than `kMostInGroup` events.
   EventSensor(std::vector<EventGroup> groups, const Clock& clock, const SystemCalls& calls);
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override;
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:
   struct Group {

@@ -17,10 +17,6 @@ CounterSensor::CounterSensor(std::vector<OpenCounter> counters, const Clock& clo
   }
 }
 
-void CounterSensor::read(std::span<Reading> readings) noexcept {
-  read_some(~ChannelSet(), readings);
-}
-
 void CounterSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   read_in_turn(clock_, wanted, sources_.size(), readings, [&](std::size_t i) {
     const Source& source = sources_[i];

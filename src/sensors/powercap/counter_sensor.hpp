@@ -27,7 +27,6 @@ class CounterSensor final : public Sensor {
  public:
   CounterSensor(std::vector<OpenCounter> counters, const Clock& clock);
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override;
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:

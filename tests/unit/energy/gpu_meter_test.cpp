@@ -102,7 +102,7 @@ class SlowGpu final : public Sensor {
   SlowGpu(const Clock& clock, std::chrono::milliseconds delay) : clock_(clock), delay_(delay) {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     std::this_thread::sleep_for(delay_);
     const TimePoint now = clock_.now();
     const double energy_mj = 100.0 * Seconds(now - began_).count() * 1000.0;

@@ -78,7 +78,9 @@ class PlayedGpu final : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return sensor_.channels();
   }
-  void read(std::span<Reading> readings) noexcept override { sensor_.read(readings); }
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
+    sensor_.read(readings);
+  }
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &info_; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
 

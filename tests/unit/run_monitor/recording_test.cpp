@@ -55,7 +55,7 @@ class PlayedGpu final : public Sensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &info_; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     const auto power_mw = static_cast<std::uint64_t>(played_->power_w * 1e3);
     const std::array<std::uint64_t, 8> raw = {
         power_mw, 80, 30, std::uint64_t{1000} << 20U, std::uint64_t{2000} << 20U, 45, 1410, 1593};

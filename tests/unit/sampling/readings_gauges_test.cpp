@@ -31,7 +31,6 @@ class GpuLikeSensor final : public Sensor {
                 std::vector<ChannelSet>& asked_for)
       : channels_(std::move(channels)), clock_(clock), asked_for_(asked_for) {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
     clock_.advance();
     value_ += 100;

@@ -26,7 +26,7 @@ class IdleGpu final : public Sensor {
               .pci_address = std::move(pci_address),
               .model = std::move(model)} {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> /*readings*/) noexcept override {}
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> /*readings*/) noexcept override {}
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &info_; }
 
  private:
@@ -37,7 +37,7 @@ class IdleGpu final : public Sensor {
 class IdleCpu final : public Sensor {
  public:
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> /*readings*/) noexcept override {}
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> /*readings*/) noexcept override {}
 
  private:
   std::vector<Channel> channels_{{.domain = Domain::package(0)}};

@@ -47,7 +47,9 @@ TEST(UpdateInterval, IsUnknownUnlessSomebodySaysOtherwise) {
 class PlainSensor final : public Sensor {
  public:
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override { readings[0].raw = 7; }
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
+    readings[0].raw = 7;
+  }
 
  private:
   std::vector<Channel> channels_ = {channel_of(Metric::energy)};

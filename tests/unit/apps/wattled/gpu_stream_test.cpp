@@ -34,7 +34,7 @@ class GatedGpu final : public Sensor {
                          .gauge = {.scale = 1e-3}});
   }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     ++reads;
     while (is_shut) std::this_thread::yield();
     readings[0] = {.raw = raw, .status = status};

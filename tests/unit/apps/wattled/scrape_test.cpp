@@ -128,7 +128,7 @@ TEST_F(CpuScrape, HasTheReasonOfACounterThatCouldNeverBeRead) {
 class ScrapedGpu final : public Sensor {
  public:
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override {
+  void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
     while (is_shut) std::this_thread::yield();
     readings[0] = {.raw = 75, .status = status};
   }

@@ -29,7 +29,6 @@ class CountingGpu final : public Sensor {
   CountingGpu(std::shared_ptr<Calls> calls, const Clock& clock)
       : calls_(std::move(calls)), clock_(clock) {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
     if (wanted[0]) ++calls_->power;
     readings[0] = {.at = clock_.now(), .raw = 100'000, .status = ReadStatus::ok};
