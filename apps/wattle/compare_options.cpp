@@ -58,26 +58,23 @@ void add_compare(CLI::App& app, RawCompareOptions& raw) {
                    "What --fail-above is about: energy, time, power, cpu or memory")
       ->type_name("NAME")
       ->default_str("energy");
-  compare->add_flag("--force", raw.force, "Compare runs of different machines");
-  compare->add_flag("--json", raw.json, "As JSON on stdout");
-  add_html(*compare, raw.html_path);
+  compare->add_flag("--force", raw.compare.force, "Compare runs of different machines");
+  compare->add_flag("--json", raw.compare.json, "As JSON on stdout");
+  add_html(*compare, raw.compare.html_path);
 }
 
 CompareOptions checked_compare(const RawCompareOptions& raw) {
-  check_page_path(raw.html_path, raw.json);
+  CompareOptions options = raw.compare;
+  check_page_path(options.html_path, options.json);
   constexpr WordTable<Cost, 5> kQuantities = {{{"energy", Cost::energy},
                                                {"time", Cost::time},
                                                {"power", Cost::power},
                                                {"cpu", Cost::cpu},
                                                {"memory", Cost::memory}}};
   if (raw.sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
-  CompareOptions options{.a = raw.sources[0],
-                         .b = raw.sources[1],
-                         .fail_above = {},
-                         .cost = value_of_word("--quantity", raw.quantity, kQuantities),
-                         .force = raw.force,
-                         .json = raw.json,
-                         .html_path = raw.html_path};
+  options.a = raw.sources[0];
+  options.b = raw.sources[1];
+  options.cost = value_of_word("--quantity", raw.quantity, kQuantities);
   if (!raw.fail_above.empty()) options.fail_above = parse_percent(raw.fail_above);
   return options;
 }

@@ -14,8 +14,8 @@ class App;
 namespace wattle::app {
 
 struct CompareOptions {
-  std::string a;  ///< a file, an ID, or a query
-  std::string b;
+  std::string a{};  ///< a file, an ID, or a query
+  std::string b{};
   std::optional<double> fail_above{};  ///< a part: 0.05
   Cost cost = Cost::energy;            ///< what `fail_above` is about
   bool force = false;
@@ -25,12 +25,10 @@ struct CompareOptions {
 
 /// What the options are read into before they are checked.
 struct RawCompareOptions {
+  CompareOptions compare;
   std::vector<std::string> sources;
   std::string fail_above;
   std::string quantity = "energy";
-  std::string html_path;
-  bool force = false;
-  bool json = false;
 };
 
 /// `raw` outlives the parsing.

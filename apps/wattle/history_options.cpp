@@ -136,14 +136,14 @@ void check_used(const RawHistoryOptions& raw, HistoryAction action) {
   const bool takes_filter = action == HistoryAction::list || action == HistoryAction::export_all;
   const bool takes_json = takes_filter || action == HistoryAction::show;
   const std::array<std::pair<const char*, bool>, 8> given = {
-      {{"--command", !raw.command.empty() && !takes_filter},
+      {{"--command", !raw.history.filter.command.empty() && !takes_filter},
        {"--tag", !raw.tags.empty() && !takes_filter},
-       {"--host", !raw.host.empty() && !takes_filter},
+       {"--host", !raw.history.filter.host.empty() && !takes_filter},
        {"--since", !raw.since.empty() && !takes_filter},
        {"--until", !raw.until.empty() && !takes_filter},
        {"--limit", !raw.limit.empty() && !takes_filter},
-       {"--json", raw.json && !takes_json},
-       {"--csv", raw.csv && !takes_filter}}};
+       {"--json", raw.history.json && !takes_json},
+       {"--csv", raw.history.csv && !takes_filter}}};
   for (const auto& [option, is_unused] : given) {
     if (!is_unused) continue;
     throw InvalidArgument(fmt::format("{} has no meaning with wattle history {}: leave it out",
@@ -169,18 +169,18 @@ void add_history(CLI::App& app, RawHistoryOptions& raw) {
   const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
     return history->add_option(name, into, help)->type_name(type);
   };
-  add("--command", raw.command, "TEXT", "Runs whose command line contains TEXT");
+  add("--command", raw.history.filter.command, "TEXT", "Runs whose command line contains TEXT");
   history->add_option("--tag", raw.tags, "Runs with this tag (KEY: with any value)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
-  add("--host", raw.host, "NAME", "Runs on this host");
+  add("--host", raw.history.filter.host, "NAME", "Runs on this host");
   add("--since", raw.since, "TIME", "Runs that started at TIME or later");
   add("--until", raw.until, "TIME", "Runs that started before TIME");
   add("--limit", raw.limit, "NUMBER", "The newest NUMBER runs");
-  CLI::Option* json = history->add_flag("--json", raw.json, "As JSON on stdout");
-  history->add_flag("--csv", raw.csv, "Comma-separated values on stdout")->excludes(json);
+  CLI::Option* json = history->add_flag("--json", raw.history.json, "As JSON on stdout");
+  history->add_flag("--csv", raw.history.csv, "Comma-separated values on stdout")->excludes(json);
 }
 
 void add_config(CLI::App& app, RawHistoryOptions& raw) {
@@ -192,47 +192,46 @@ void add_config(CLI::App& app, RawHistoryOptions& raw) {
 void add_mark(CLI::App& app, RawHistoryOptions& raw) {
   CLI::App* mark = app.add_subcommand("mark", "Start or end a phase of a run");
   mark->footer(kMarkFooter);
-  mark->add_option("NAME", raw.mark, "Name of the phase, at most 255 bytes")->type_name("");
+  mark->add_option("NAME", raw.mark.name, "Name of the phase, at most 255 bytes")->type_name("");
   CLI::Option* ends = mark->add_flag("--end", raw.ends,
                                      "End the phase NAME; without NAME, the one that started last");
   mark->add_flag("--next", raw.goes_on, "End the phase that started last, and start NAME")
       ->excludes(ends);
-  mark->add_flag("-q,--quiet", raw.quiet, "No message outside of a run");
+  mark->add_flag("-q,--quiet", raw.mark.quiet, "No message outside of a run");
 }
 
 void add_report(CLI::App& app, RawHistoryOptions& raw) {
   CLI::App* report = app.add_subcommand("report", "Report many runs as one: ranks, nodes, jobs");
   report->footer(kReportFooter);
-  report->add_option("RUN", raw.report_words, "Files of records, IDs of saved runs, or queries")
+  report->add_option("RUN", raw.report.words, "Files of records, IDs of saved runs, or queries")
       ->type_name("");
-  report->add_flag("--json", raw.json, "As JSON on stdout");
-  add_html(*report, raw.report_html_path);
+  report->add_flag("--json", raw.report.json, "As JSON on stdout");
+  add_html(*report, raw.report.html_path);
 }
 
 ReportOptions checked_report(const RawHistoryOptions& raw) {
-  if (raw.report_words.empty()) throw InvalidArgument("a run is missing: wattle report FILE|ID...");
-  check_page_path(raw.report_html_path, raw.json);
-  return {.words = raw.report_words, .json = raw.json, .html_path = raw.report_html_path};
+  if (raw.report.words.empty()) throw InvalidArgument("a run is missing: wattle report FILE|ID...");
+  check_page_path(raw.report.html_path, raw.report.json);
+  return raw.report;
 }
 
 MarkOptions checked_mark(const RawHistoryOptions& raw) {
-  const bool is_blank = raw.mark.find_first_not_of(" \t\n") == std::string::npos;
-  if (is_blank && (!raw.ends || !raw.mark.empty())) {
+  MarkOptions mark = raw.mark;
+  const bool is_blank = mark.name.find_first_not_of(" \t\n") == std::string::npos;
+  if (is_blank && (!raw.ends || !mark.name.empty())) {
     throw InvalidArgument("the name of a phase is missing: wattle mark NAME");
   }
-  if (raw.mark.size() > kMostMarkBytes) {
+  if (mark.name.size() > kMostMarkBytes) {
     throw InvalidArgument(fmt::format("the name of a phase has at most {} bytes, not {}",
-                                      kMostMarkBytes, raw.mark.size()));
+                                      kMostMarkBytes, mark.name.size()));
   }
-  return {.kind = raw.ends      ? MarkKind::end
-                  : raw.goes_on ? MarkKind::next
-                                : MarkKind::start,
-          .name = raw.mark,
-          .quiet = raw.quiet};
+  if (raw.ends) mark.kind = MarkKind::end;
+  if (raw.goes_on) mark.kind = MarkKind::next;
+  return mark;
 }
 
 HistoryOptions checked_history(const RawHistoryOptions& raw) {
-  HistoryOptions options{.json = raw.json, .csv = raw.csv};
+  HistoryOptions options = raw.history;
   constexpr std::array<std::pair<std::string_view, HistoryAction>, 5> kActions = {
       {{"list", HistoryAction::list},
        {"show", HistoryAction::show},
@@ -258,8 +257,6 @@ HistoryOptions checked_history(const RawHistoryOptions& raw) {
   }
   check_used(raw, options.action);
   HistoryFilter& filter = options.filter;
-  filter.command = raw.command;
-  filter.host = raw.host;
   for (const std::string& tag : raw.tags) {
     if (tag.find('=') == std::string::npos) {
       filter.tags.insert_or_assign(tag, "");

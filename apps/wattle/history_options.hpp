@@ -14,22 +14,17 @@ namespace wattle::app {
 
 /// What the options are read into before they are checked.
 struct RawHistoryOptions {
+  HistoryOptions history;
   std::vector<std::string> words;  ///< "show", "k3m9x2qa"
-  std::string command;
-  std::string host;
   std::vector<std::string> tags;
   std::string since;
   std::string until;
   std::string limit;
-  bool csv = false;
-  bool json = false;
   std::vector<std::string> config_words;
-  std::vector<std::string> report_words;
-  std::string report_html_path;
-  std::string mark;
+  ReportOptions report;
+  MarkOptions mark;
   bool ends = false;
   bool goes_on = false;
-  bool quiet = false;
 };
 
 /// `raw` outlives the parsing.

@@ -50,6 +50,7 @@ CLI::Option* add_estimate(CLI::App& command, bool& estimate) {
 CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   CLI::App* track = app.add_subcommand("track", "Report what a running process uses");
   track->footer(kFooter);
+  TrackerOptions& tracker = raw.track.tracker;
   const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
     return track->add_option(name, into, help)->type_name(type);
   };
@@ -60,11 +61,12 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   add("--duration", raw.duration, "SECONDS", "Stop after SECONDS");
   add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two samples, at least 0.01")
       ->default_str("1");
-  add("--ram-unit", raw.ram_unit, "UNIT", "bytes, kilobytes, megabytes, gigabytes, terabytes")
+  add("--ram-unit", tracker.ram_unit, "UNIT", "bytes, kilobytes, megabytes, gigabytes, terabytes")
       ->default_str("gigabytes");
-  add("--gpu-ram-unit", raw.gpu_ram_unit, "UNIT", "The same, for GPU memory")
+  add("--gpu-ram-unit", tracker.gpu_ram_unit, "UNIT", "The same, for GPU memory")
       ->default_str("gigabytes");
-  add("--time-unit", raw.time_unit, "UNIT", "seconds, minutes, hours, days")->default_str("hours");
+  add("--time-unit", tracker.time_unit, "UNIT", "seconds, minutes, hours, days")
+      ->default_str("hours");
   add("--expected-cores", raw.expected_cores, "NUMBER",
       "Divide CPU percentages by this (default: the machine's CPU cores)");
   add("--gpu-uuids", raw.gpu_uuids, "LIST",
@@ -75,12 +77,12 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
            "Write one row per sample to FILE: SQLite if it ends in .sqlite, else CSV");
   add_file("--usage-file", raw.usage_file,
            "Keep in FILE what is known so far; removed at the end (default: in the state folder)");
-  track->add_flag("--overwrite", raw.overwrite, "Replace files that exist");
-  track->add_flag("--pss", raw.pss,
+  track->add_flag("--overwrite", tracker.overwrite, "Replace files that exist");
+  track->add_flag("--pss", tracker.force_pss,
                   "Read proportional memory of processes of any size (about 5 ms a GiB)");
-  CLI::Option* json = add_file("--json", raw.json_path,
+  CLI::Option* json = add_file("--json", raw.track.json_path,
                                "Write everything as JSON to FILE (-: stdout, without text)");
-  add_estimate(*track, raw.estimate);
+  add_estimate(*track, raw.track.estimate);
   const auto of_a_run = track->get_options();
   CLI::Option* recover = add_file("--recover", raw.recover,
                                   "Recover the results of an interrupted run from its usage file");
@@ -91,8 +93,7 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
 }
 
 TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
-  TrackOptions options;
-  options.json_path = raw.json_path;
+  TrackOptions options = raw.track;
   if (!raw.recover.empty()) {
     options.recovered_path = raw.recover;
     return options;
@@ -111,9 +112,6 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
   constexpr double kLeastPeriodS = 0.01;
   constexpr double kMostPeriodS = 86400.0;
   tracker.sleep_time = parse_seconds(raw.sleep_time, "--sleep-time", kLeastPeriodS, kMostPeriodS);
-  tracker.ram_unit = raw.ram_unit;
-  tracker.gpu_ram_unit = raw.gpu_ram_unit;
-  tracker.time_unit = raw.time_unit;
   if (!raw.expected_cores.empty()) {
     tracker.n_expected_cores =
         parse_positive<unsigned>(raw.expected_cores, "--expected-cores", "a number from 1 on");
@@ -129,9 +127,6 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
   if (!raw.gpu_brand.empty()) tracker.gpu_brand = raw.gpu_brand;
   tracker.tracking_file = path_of(raw.tracking_file);
   tracker.resource_usage_file = path_of(raw.usage_file);
-  tracker.overwrite = raw.overwrite;
-  tracker.force_pss = raw.pss;
-  options.estimate = raw.estimate;
   return options;
 }
 

@@ -14,6 +14,7 @@ namespace wattle::app {
 
 /// What the options are read into before they are checked.
 struct RawTrackOptions {
+  TrackOptions track;
   std::string pid;
   std::string duration;
   std::string sleep_time = "1";
@@ -23,13 +24,6 @@ struct RawTrackOptions {
   std::string tracking_file;
   std::string usage_file;
   std::string recover;
-  std::string json_path;
-  std::string ram_unit = "gigabytes";
-  std::string gpu_ram_unit = "gigabytes";
-  std::string time_unit = "hours";
-  bool overwrite = false;
-  bool pss = false;
-  bool estimate = false;
 };
 
 /// `--estimate`, which means the same everywhere.

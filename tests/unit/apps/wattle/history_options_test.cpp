@@ -62,7 +62,7 @@ TEST(HistoryOptions, ThatAnActionWouldIgnoreAreRefused) {
   }
   RawHistoryOptions raw;
   raw.words = {"rm", "k3m9x2qa"};
-  raw.json = true;
+  raw.history.json = true;
   EXPECT_THROW((void)checked_history(raw), InvalidArgument);
   raw.words.front() = "show";
   EXPECT_NO_THROW((void)checked_history(raw));
@@ -71,11 +71,11 @@ TEST(HistoryOptions, ThatAnActionWouldIgnoreAreRefused) {
 TEST(MarkOptions, NameAPhase) {
   RawHistoryOptions raw;
   EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.mark = " \t ";
+  raw.mark.name = " \t ";
   EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
   raw.ends = true;
   EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.mark = "";  // the phase that started last
+  raw.mark.name = "";  // the phase that started last
   EXPECT_NO_THROW((void)checked_mark(raw));
 }
 
