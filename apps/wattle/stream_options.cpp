@@ -117,14 +117,18 @@ std::optional<std::vector<std::uint32_t>> parse_indices(std::string_view list,
   return indices;
 }
 
+/// The content of the file that has `what`, at most `longest` bytes of it.
+std::string content_of(const std::string& path, std::string_view what, std::size_t longest) {
+  const std::optional<std::string> text = read_file(path, longest);
+  if (text) return *text;
+  throw InvalidArgument(fmt::format("cannot read the {} in {}: {}", what, printable(path),
+                                    std::generic_category().message(errno)));
+}
+
 /// The file's first line.
 std::string read_token(const std::string& path) {
-  const std::optional<std::string> text = read_file(path, kLongestToken);
-  if (!text) {
-    throw InvalidArgument(fmt::format("cannot read the token in {}: {}", printable(path),
-                                      std::generic_category().message(errno)));
-  }
-  std::string token = text->substr(0, text->find_first_of("\r\n"));
+  const std::string text = content_of(path, "token", kLongestToken);
+  std::string token = text.substr(0, text.find_first_of("\r\n"));
   if (token.empty()) throw InvalidArgument(fmt::format("{} holds no token", printable(path)));
   return token;
 }
@@ -139,12 +143,8 @@ std::string token_of(const RawStreamOptions& raw, const Environment& environment
 void check_ca_file(const std::string& path) {
   if (path.empty()) return;
   constexpr std::size_t kLongest = std::size_t{16} << 20U;
-  const std::optional<std::string> text = read_file(path, kLongest);
-  if (!text) {
-    throw InvalidArgument(fmt::format("cannot read the certificates in {}: {}", printable(path),
-                                      std::generic_category().message(errno)));
-  }
-  if (text->find("-----BEGIN ") == std::string::npos) {
+  const std::string text = content_of(path, "certificates", kLongest);
+  if (text.find("-----BEGIN ") == std::string::npos) {
     throw InvalidArgument(fmt::format("{} holds no certificate (PEM)", printable(path)));
   }
 }
@@ -152,13 +152,9 @@ void check_ca_file(const std::string& path) {
 /// The lines of a file of servers.
 std::vector<std::string> read_hosts(const std::string& path) {
   constexpr std::size_t kLongest = std::size_t{1} << 20U;
-  const std::optional<std::string> text = read_file(path, kLongest);
-  if (!text) {
-    throw InvalidArgument(fmt::format("cannot read the servers in {}: {}", printable(path),
-                                      std::generic_category().message(errno)));
-  }
+  const std::string text = content_of(path, "servers", kLongest);
   std::vector<std::string> hosts;
-  std::string_view rest = *text;
+  std::string_view rest = text;
   for (int number = 1; !rest.empty(); ++number) {
     std::string_view line = take_line(rest);
     line = line.substr(0, line.find('#'));
