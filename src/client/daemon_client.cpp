@@ -55,9 +55,11 @@ double to_seconds(wire::UnixMs ms) noexcept { return static_cast<double>(ms) / 1
 
 Watts of_mw(std::uint64_t mw) noexcept { return Watts(static_cast<double>(mw) / 1e3); }
 
-std::map<std::uint32_t, Watts> of_mw(const std::map<std::uint32_t, std::uint64_t>& all_mw) {
-  std::map<std::uint32_t, Watts> all;
-  for (const auto& [id, mw] : all_mw) all[id] = of_mw(mw);
+/// What the devices have, each converted by `convert`.
+template <class Value, class Convert>
+auto converted(const std::map<std::uint32_t, Value>& values, Convert convert) {
+  std::map<std::uint32_t, std::invoke_result_t<Convert, const Value&>> all;
+  for (const auto& [id, value] : values) all.emplace(id, convert(value));
   return all;
 }
 
@@ -252,34 +254,30 @@ void DaemonClient::require(const Capabilities& needed) const {
 }
 
 std::map<std::uint32_t, Joules> DaemonClient::gpu_energy(const Ids& ids) {
-  std::map<std::uint32_t, Joules> energies;
-  for (const auto& [id, mj] :
-       impl().read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
-                        wire::decode_gpu_energies)) {
-    energies[id] = Joules(static_cast<double>(mj) / 1e3);
-  }
-  return energies;
+  return converted(impl().read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
+                                    wire::decode_gpu_energies),
+                   [](std::uint64_t mj) { return Joules(static_cast<double>(mj) / 1e3); });
 }
 
 GpuPowers DaemonClient::gpu_power(const Ids& ids) {
   const auto powers =
       impl().read_gpus("read the power of GPUs", "/gpu/get_power", ids, wire::decode_gpu_powers);
-  return {.unix_s = to_seconds(powers.timestamp_ms), .power = of_mw(powers.powers)};
+  return {.unix_s = to_seconds(powers.timestamp_ms), .power = converted(powers.powers, of_mw)};
 }
 
 std::map<std::uint32_t, Watts> DaemonClient::power_limit(const Ids& ids) {
-  return of_mw(impl().read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
-                                wire::decode_power_limits));
+  return converted(impl().read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
+                                    wire::decode_power_limits),
+                   of_mw);
 }
 
 std::map<std::uint32_t, std::pair<Watts, Watts>> DaemonClient::power_limit_range(const Ids& ids) {
-  std::map<std::uint32_t, std::pair<Watts, Watts>> ranges;
-  for (const auto& [id, range] :
-       impl().read_gpus("read the range of power limits", "/gpu/get_power_limit_constraints", ids,
-                        wire::decode_power_limit_ranges)) {
-    ranges[id] = {of_mw(range.min_mw), of_mw(range.max_mw)};
-  }
-  return ranges;
+  return converted(
+      impl().read_gpus("read the range of power limits", "/gpu/get_power_limit_constraints", ids,
+                       wire::decode_power_limit_ranges),
+      [](const wire::PowerLimitRange& range) {
+        return std::pair(of_mw(range.min_mw), of_mw(range.max_mw));
+      });
 }
 
 std::map<std::uint32_t, bool> DaemonClient::persistence_mode(const Ids& ids) {
@@ -289,13 +287,10 @@ std::map<std::uint32_t, bool> DaemonClient::persistence_mode(const Ids& ids) {
 
 std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids, bool cpu,
                                                                   bool dram) {
-  std::map<std::uint32_t, ServedCpuEnergy> energies;
-  for (const auto& [id, energy] : impl().read_cpus(
-           "read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
-           QueryText().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
-    energies[id] = served(energy);
-  }
-  return energies;
+  return converted(
+      impl().read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
+                       QueryText().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies),
+      served);
 }
 
 CpuPowers DaemonClient::cpu_power(const Ids& ids) {

@@ -100,9 +100,9 @@ std::vector<std::string> texts(const json& list, std::string_view key) {
 }
 
 /// An object whose keys are device ids; `value_of` converts each value.
-template <class Value, class ValueOf>
-std::map<DeviceId, Value> by_device(const json& object, ValueOf value_of) {
-  std::map<DeviceId, Value> all;
+template <class ValueOf>
+auto by_device(const json& object, ValueOf value_of) {
+  std::map<DeviceId, std::invoke_result_t<ValueOf, const json&>> all;
   for (const auto& [key, value] : as_object(object, "the answer").items()) {
     const auto id = parse_unsigned<DeviceId>(key);
     if (!id) refuse(key, "not an id of a device");
@@ -112,11 +112,22 @@ std::map<DeviceId, Value> by_device(const json& object, ValueOf value_of) {
 }
 
 /// Reads one key of each device's object.
-template <class Value, class ToValue>
-std::map<DeviceId, Value> one_key_each(const json& object, const char* key, ToValue to_value) {
-  return by_device<Value>(object, [&](const json& device) {
-    return required(as_object(device, "a device"), key, to_value);
-  });
+template <class ToValue>
+auto one_key_each(const char* key, ToValue to_value) {
+  return [=](const json& answer) {
+    return by_device(answer, [&](const json& device) {
+      return required(as_object(device, "a device"), key, to_value);
+    });
+  };
+}
+
+/// Reads the powers of all devices, each converted by `power_of`, and their time.
+template <class PowerOf>
+auto powers_at(PowerOf power_of) {
+  return [=](const json& answer) {
+    return PowersAt<std::invoke_result_t<PowerOf, const json&>>{
+        required(answer, "timestamp_ms", to_ms), by_device(member(answer, "power_mw"), power_of)};
+  };
 }
 
 GpuEntry gpu_of(const json& entry) {
@@ -257,8 +268,9 @@ PowerLimitRange range_of(const json& device) {
 }
 
 /// An answer, converted by `value_of`. Never throws, even if memory runs out.
-template <class Value, class ValueOf>
-Decoded<Value> decode(std::string_view text, ValueOf value_of) {
+template <class ValueOf>
+Decoded<std::invoke_result_t<ValueOf, const json&>> decode(std::string_view text,
+                                                           ValueOf value_of) {
   try {
     const json answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (answer.is_discarded()) return Malformed{"it is not JSON"};
@@ -273,60 +285,40 @@ Decoded<Value> decode(std::string_view text, ValueOf value_of) {
 
 }  // namespace
 
-Decoded<Discovery> decode_discovery(std::string_view text) {
-  return decode<Discovery>(text, discovery_of);
-}
+Decoded<Discovery> decode_discovery(std::string_view text) { return decode(text, discovery_of); }
 
-Decoded<Identity> decode_identity(std::string_view text) {
-  return decode<Identity>(text, identity_of);
-}
+Decoded<Identity> decode_identity(std::string_view text) { return decode(text, identity_of); }
 
 Decoded<UnixMs> decode_time(std::string_view text) {
-  return decode<UnixMs>(text,
-                        [](const json& answer) { return required(answer, "timestamp_ms", to_ms); });
+  return decode(text, [](const json& answer) { return required(answer, "timestamp_ms", to_ms); });
 }
 
 Decoded<GpuPowersAt> decode_gpu_powers(std::string_view text) {
-  return decode<GpuPowersAt>(text, [](const json& answer) {
-    return GpuPowersAt{required(answer, "timestamp_ms", to_ms),
-                       by_device<std::uint64_t>(member(answer, "power_mw"), [](const json& value) {
-                         return to_power(value, "power_mw");
-                       })};
-  });
+  return decode(text, powers_at([](const json& mw) { return to_power(mw, "power_mw"); }));
 }
 
 Decoded<CpuPowersAt> decode_cpu_powers(std::string_view text) {
-  return decode<CpuPowersAt>(text, [](const json& answer) {
-    return CpuPowersAt{required(answer, "timestamp_ms", to_ms),
-                       by_device<CpuPower>(member(answer, "power_mw"), cpu_power_of)};
-  });
+  return decode(text, powers_at(cpu_power_of));
 }
 
 Decoded<std::map<DeviceId, std::uint64_t>> decode_gpu_energies(std::string_view text) {
-  return decode<std::map<DeviceId, std::uint64_t>>(text, [](const json& answer) {
-    return one_key_each<std::uint64_t>(answer, "energy_mj", to_unsigned);
-  });
+  return decode(text, one_key_each("energy_mj", to_unsigned));
 }
 
 Decoded<std::map<DeviceId, CpuEnergy>> decode_cpu_energies(std::string_view text) {
-  return decode<std::map<DeviceId, CpuEnergy>>(
-      text, [](const json& answer) { return by_device<CpuEnergy>(answer, cpu_energy_of); });
+  return decode(text, [](const json& answer) { return by_device(answer, cpu_energy_of); });
 }
 
 Decoded<std::map<DeviceId, std::uint64_t>> decode_power_limits(std::string_view text) {
-  return decode<std::map<DeviceId, std::uint64_t>>(text, [](const json& answer) {
-    return one_key_each<std::uint64_t>(answer, "power_limit_mw", to_unsigned);
-  });
+  return decode(text, one_key_each("power_limit_mw", to_unsigned));
 }
 
 Decoded<std::map<DeviceId, PowerLimitRange>> decode_power_limit_ranges(std::string_view text) {
-  return decode<std::map<DeviceId, PowerLimitRange>>(
-      text, [](const json& answer) { return by_device<PowerLimitRange>(answer, range_of); });
+  return decode(text, [](const json& answer) { return by_device(answer, range_of); });
 }
 
 Decoded<std::map<DeviceId, bool>> decode_persistence_modes(std::string_view text) {
-  return decode<std::map<DeviceId, bool>>(
-      text, [](const json& answer) { return one_key_each<bool>(answer, "enabled", to_bool); });
+  return decode(text, one_key_each("enabled", to_bool));
 }
 
 std::optional<UnknownPower> decode_unknown(std::string_view comment) {
