@@ -119,7 +119,9 @@ std::string report_of(const Baseline& baseline, double threads) {
                      fmt::join(baseline.domains, ", "), baseline.busy_cpus, threads, running);
 }
 
-int measure_idle(const BaselineOptions& options) {
+}  // namespace
+
+int execute(const BaselineOptions& options) {
   const Fd end = end_signals();
   Survey found = with_privileges([&] {
     return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));
@@ -176,9 +178,5 @@ int measure_idle(const BaselineOptions& options) {
       .write(options.json ? to_json(baseline) : report_of(baseline, load->threads));
   return 0;
 }
-
-}  // namespace
-
-int baseline(const BaselineOptions& options) { return measure_idle(options); }
 
 }  // namespace wattle::app

@@ -274,7 +274,7 @@ bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Ex
 
 }  // namespace
 
-int bench(const BenchOptions& options) {
+int execute(const BenchOptions& options) {
   // A result on stdout is alone there.
   std::optional<Output> out;
   const bool is_taken = std::ranges::any_of(result_paths(options), is_stdout);

@@ -68,7 +68,7 @@ int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all,
 
 }  // namespace
 
-int compare(const CompareOptions& options) {
+int execute(const CompareOptions& options) {
   try {
     const RunSource a = source_named(options.a);
     const RunSource b = source_named(options.b);

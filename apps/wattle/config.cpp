@@ -51,7 +51,7 @@ void write_setting(const ConfigOptions& options) {
 
 }  // namespace
 
-int config(const ConfigOptions& options) {
+int execute(const ConfigOptions& options) {
   if (options.action == ConfigAction::set || options.action == ConfigAction::unset) {
     write_setting(options);
     return 0;

@@ -59,7 +59,8 @@ std::vector<std::string> names_of(const std::vector<Domain>& domains) {
 
 }  // namespace
 
-int doctor(const DoctorOptions& options) {
+int execute(const DoctorOptions& options) {
+  if (options.fix) return fix(options);
   Survey found =
       with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::all()); });
   const std::vector<SensorRefusal> absent = take_absent(found.refused);

@@ -145,7 +145,7 @@ void take_in(RunHistory& history) {
 
 }  // namespace
 
-int history(const HistoryOptions& options) {
+int execute(const HistoryOptions& options) {
   const Settings settings = read_settings();
   for (const std::string& problem : settings.problems) complain("ignored: " + problem);
   const std::filesystem::path path =

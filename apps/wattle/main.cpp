@@ -17,7 +17,7 @@
 namespace wattle::app {
 namespace {
 
-int answer(const Answer& answer) {
+int execute(const Answer& answer) {
   if (answer.is_error) {
     write_to_stderr(answer.text);
   } else {
@@ -44,29 +44,6 @@ bool opens_counters(const Options& options) noexcept {
          std::holds_alternative<MonitorOptions>(options);
 }
 
-int dispatch(const Options& options) {
-  if (!opens_counters(options)) drop_privileges();
-  if (const auto* chosen = std::get_if<RunOptions>(&options)) return run(*chosen);
-  if (const auto* chosen = std::get_if<BenchOptions>(&options)) return bench(*chosen);
-  if (const auto* chosen = std::get_if<CompareOptions>(&options)) return compare(*chosen);
-  if (const auto* chosen = std::get_if<SensorsOptions>(&options)) return sensors(*chosen);
-  if (const auto* chosen = std::get_if<DoctorOptions>(&options)) {
-    return chosen->fix ? fix(*chosen) : doctor(*chosen);
-  }
-  if (const auto* chosen = std::get_if<PowerOptions>(&options)) return power(*chosen);
-  if (const auto* chosen = std::get_if<TrackOptions>(&options)) return track(*chosen);
-  if (const auto* chosen = std::get_if<MonitorOptions>(&options)) return monitor(*chosen);
-  if (const auto* chosen = std::get_if<SummaryOptions>(&options)) return summary(*chosen);
-  if (const auto* chosen = std::get_if<HistoryOptions>(&options)) return history(*chosen);
-  if (const auto* chosen = std::get_if<ReportOptions>(&options)) return report(*chosen);
-  if (const auto* chosen = std::get_if<MarkOptions>(&options)) return mark(*chosen);
-  if (const auto* chosen = std::get_if<ConfigOptions>(&options)) return config(*chosen);
-  if (const auto* chosen = std::get_if<BaselineOptions>(&options)) return baseline(*chosen);
-  if (const auto* chosen = std::get_if<TopOptions>(&options)) return top(*chosen);
-  if (const auto* chosen = std::get_if<StreamWords>(&options)) return stream(*chosen);
-  return answer(std::get<Answer>(options));
-}
-
 }  // namespace
 }  // namespace wattle::app
 
@@ -82,9 +59,10 @@ int main(int argc, char** argv) {
   try {
     const Options options = parse_options(argc, argv);
     if (!std::holds_alternative<Answer>(options)) command = argv[1];
-    return dispatch(options);
+    if (!opens_counters(options)) drop_privileges();
+    return std::visit([](const auto& chosen) { return execute(chosen); }, options);
   } catch (const wattle::InvalidArgument& wrong) {
-    return answer(usage_error(command, wrong.what()));
+    return execute(usage_error(command, wrong.what()));
   } catch (const std::exception& failed) {
     write_to_stderr(
         fmt::format("wattle{}{}: {}\n", command.empty() ? "" : " ", command, text_of(failed)));

@@ -26,7 +26,7 @@ std::string cause_of(int error) {
 
 }  // namespace
 
-int mark(const MarkOptions& options) {
+int execute(const MarkOptions& options) {
   const int error = send_mark(options.kind, options.name);
   if (error == 0) return 0;
   if (error == ENOENT) {

@@ -130,7 +130,7 @@ int around_command(const MonitorOptions& options) {
 
 }  // namespace
 
-int monitor(const MonitorOptions& options) {
+int execute(const MonitorOptions& options) {
   set_log([](std::string_view message) { print_message("monitor", message); });
   try {
     return options.command.empty() ? until_signal(options) : around_command(options);

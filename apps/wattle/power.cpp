@@ -276,7 +276,7 @@ std::unique_ptr<PowerMonitor> monitor_of(Survey found, const Readings& others,
 
 }  // namespace
 
-int power(const PowerOptions& options) {
+int execute(const PowerOptions& options) {
   const std::string_view command = name_of(options.shows);
   set_log([command](std::string_view message) { print_message(command, message); });
   const Fd end = end_signals();

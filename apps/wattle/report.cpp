@@ -8,7 +8,7 @@
 
 namespace wattle::app {
 
-int report(const ReportOptions& options) {
+int execute(const ReportOptions& options) {
   constexpr int kIncomplete = 1;
   constexpr int kNothing = 2;
   const LoadedRuns loaded = load_runs(options.words);

@@ -196,7 +196,7 @@ std::optional<int> run_unmeasured(Launcher& launcher, const Report& report, cons
 
 }  // namespace
 
-int run(const RunOptions& options) {
+int execute(const RunOptions& options) {
   // First of all, while this process is small and has one thread: the command inherits the same as
   // without Wattle, and its peak memory does not include Wattle's.
   std::set<pid_t> strangers = children_before_start(options.system);

@@ -225,7 +225,7 @@ Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
 
 }  // namespace
 
-int sensors(const SensorsOptions& options) {
+int execute(const SensorsOptions& options) {
   std::vector<Survey> surveys =
       with_privileges([&] { return survey_each(options.system, machine_clock()); });
   const std::vector<Ways> quantities = ways_of(surveys);

@@ -13,7 +13,7 @@
 
 namespace wattle::app {
 
-int stream(const StreamWords& options) {
+int execute(const StreamWords& options) {
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const std::string program = (self.parent_path() / "wattle-stream").string();

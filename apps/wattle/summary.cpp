@@ -51,7 +51,7 @@ ResourceSummary summarized(const std::filesystem::path& folder) {
 
 }  // namespace
 
-int summary(const SummaryOptions& options) {
+int execute(const SummaryOptions& options) {
   const std::filesystem::path folder = options.folder;
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {

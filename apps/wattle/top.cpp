@@ -163,7 +163,7 @@ std::string to_json(const Seen& seen) {
 
 }  // namespace
 
-int top(const TopOptions& options) {
+int execute(const TopOptions& options) {
   const Fd end = end_signals();
   Survey found = with_privileges([&] {
     return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));

@@ -150,7 +150,7 @@ Tracker open_tracker(const TrackerOptions& options) try {
 
 }  // namespace
 
-int track(const TrackOptions& options) {
+int execute(const TrackOptions& options) {
   const Fd end = end_signals();
   set_log(warn);
   // Before any work: a bad path fails now.
