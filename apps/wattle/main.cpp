@@ -17,15 +17,6 @@
 namespace wattle::app {
 namespace {
 
-int execute(const Answer& answer) {
-  if (answer.is_error) {
-    write_to_stderr(answer.text);
-  } else {
-    Output::open("-", false).write(answer.text);
-  }
-  return answer.exit_status;
-}
-
 /// What a failure is called where people read it.
 std::string text_of(const std::exception& failure) {
   const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;

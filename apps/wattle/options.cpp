@@ -252,13 +252,6 @@ Options run_without_options(Line line) {
 
 }  // namespace
 
-Answer usage_error(std::string_view command, std::string_view message) {
-  const std::string name = command.empty() ? "wattle" : fmt::format("wattle {}", command);
-  return {.text = fmt::format("{0}: {1}\nTry: {0} --help\n", name, message),
-          .is_error = true,
-          .exit_status = command == "run" ? kRunFailed : kUsageError};
-}
-
 Options parse_options(int argc, const char* const* argv) {
   Line line = read_line(argc, argv);
   const std::string name = line.name();

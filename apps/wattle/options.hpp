@@ -172,6 +172,8 @@ using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOpt
                              HistoryOptions, ConfigOptions, MarkOptions, ReportOptions,
                              BaselineOptions, TopOptions, StreamWords, Answer>;
 
+/// Prints the text, and returns the exit status.
+int execute(const Answer& answer);
 /// What a sub-command, or "" for none, answers to a wrong command line.
 [[nodiscard]] Answer usage_error(std::string_view command, std::string_view message);
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.

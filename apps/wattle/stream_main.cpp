@@ -1,6 +1,5 @@
 // `wattle-stream`, which `wattle stream` becomes: a program of its own, so that no other command
 // loads libcurl at each start.
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "last_resort.hpp"
-#include "options.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
 #include "stream_follow.hpp"
@@ -28,26 +26,16 @@ void allow_many_descriptors() noexcept {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int answer(const StreamAnswer& answer) {
-  if (answer.is_error) {
-    write_to_stderr(answer.text);
-    return kUsageError;
-  }
-  Output::open("-", false).write(answer.text);
-  return 0;
-}
-
 int stream(std::vector<std::string> words) {
   const auto environment = [](const char* name) {
     return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
   };
   const auto asked = parse_stream_options(std::move(words), environment);
-  if (const auto* text = std::get_if<StreamAnswer>(&asked)) return answer(*text);
+  if (const auto* text = std::get_if<Answer>(&asked)) return execute(*text);
   try {
     return follow(std::get<StreamOptions>(asked));
   } catch (const InvalidArgument& wrong) {
-    print_message("stream", fmt::format("{}\nTry: wattle stream --help", wrong.what()));
-    return kUsageError;
+    return execute(usage_error("stream", wrong.what()));
   }
 }
 

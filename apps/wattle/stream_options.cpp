@@ -18,7 +18,6 @@
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
-#include "options.hpp"
 #include "unexpected.hpp"
 #include "wattle/error.hpp"
 #include "wattle/system.hpp"
@@ -223,15 +222,10 @@ StreamOptions checked(const RawStreamOptions& raw, const Environment& environmen
   return options;
 }
 
-StreamAnswer wrong(std::string_view message) {
-  return {.text = fmt::format("wattle stream: {}\nTry: wattle stream --help\n", message),
-          .is_error = true};
-}
-
 }  // namespace
 
-std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::string> words,
-                                                               const Environment& environment) {
+std::variant<StreamOptions, Answer> parse_stream_options(std::vector<std::string> words,
+                                                         const Environment& environment) {
   CLI::App app("Follow the power of other machines through their daemons.", "wattle stream");
   RawStreamOptions raw;
   add_options(app, raw);
@@ -240,13 +234,13 @@ std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::
     app.parse(std::move(words));
     return checked(raw, environment);
   } catch (const CLI::CallForHelp&) {
-    return StreamAnswer{.text = app.help()};
+    return Answer{.text = app.help()};
   } catch (const CLI::ExtrasError&) {
-    return wrong(unexpected(app, app));
+    return usage_error("stream", unexpected(app, app));
   } catch (const CLI::ParseError& error) {
-    return wrong(option_message(error.what()));
+    return usage_error("stream", option_message(error.what()));
   } catch (const Error& error) {
-    return wrong(error.what());
+    return usage_error("stream", error.what());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "options.hpp"
 #include "stream_text.hpp"
 #include "wattle/daemon_client.hpp"
 
@@ -20,18 +21,12 @@ struct StreamOptions {
   bool as_json = false;  ///< also on a terminal
 };
 
-/// Nothing to follow: a text was asked for, or the line was wrong.
-struct StreamAnswer {
-  std::string text;
-  bool is_error = false;
-};
-
 /// A variable of the environment; null where it is not set.
 using Environment = std::function<const char*(const char*)>;
 
 /// Parses the words after `wattle stream`. Wrong words throw nothing: they give an answer. Without
 /// a server the environment names one, else it is the daemon of this machine.
-[[nodiscard]] std::variant<StreamOptions, StreamAnswer> parse_stream_options(
+[[nodiscard]] std::variant<StreamOptions, Answer> parse_stream_options(
     std::vector<std::string> words, const Environment& environment);
 
 }  // namespace wattle::app

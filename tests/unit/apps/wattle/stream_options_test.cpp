@@ -22,14 +22,14 @@ const char* nothing_set(const char* /*name*/) { return nullptr; }
 StreamOptions options_of(std::vector<std::string> words,
                          const Environment& environment = nothing_set) {
   const auto parsed = parse_stream_options(std::move(words), environment);
-  const auto* answer = std::get_if<StreamAnswer>(&parsed);
+  const auto* answer = std::get_if<Answer>(&parsed);
   EXPECT_EQ(answer, nullptr) << (answer != nullptr ? answer->text : "");
   return answer == nullptr ? std::get<StreamOptions>(parsed) : StreamOptions{};
 }
 
 std::string error_of(std::vector<std::string> words) {
   const auto parsed = parse_stream_options(std::move(words), nothing_set);
-  const auto* answer = std::get_if<StreamAnswer>(&parsed);
+  const auto* answer = std::get_if<Answer>(&parsed);
   if (answer == nullptr || !answer->is_error) return "";
   return answer->text;
 }
@@ -149,7 +149,7 @@ TEST(StreamOptions, ThatAreWrongAreNamed) {
 
 TEST(StreamOptions, HelpNamesTheForms) {
   const auto parsed = parse_stream_options({"--help"}, nothing_set);
-  const auto& answer = std::get<StreamAnswer>(parsed);
+  const auto& answer = std::get<Answer>(parsed);
   EXPECT_FALSE(answer.is_error);
   EXPECT_THAT(answer.text, HasSubstr("usage: wattle stream [options] [SERVER...]"));
   EXPECT_THAT(answer.text, HasSubstr("unix:/path"));
