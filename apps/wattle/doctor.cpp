@@ -50,13 +50,6 @@ std::vector<Domain> readable_domains(const Survey& found) {
   return domains;
 }
 
-std::vector<std::string> names_of(const std::vector<Domain>& domains) {
-  std::vector<std::string> names;
-  names.reserve(domains.size());
-  for (const Domain& domain : domains) names.push_back(domain.name());
-  return names;
-}
-
 }  // namespace
 
 int execute(const DoctorOptions& options) {
@@ -65,7 +58,6 @@ int execute(const DoctorOptions& options) {
       with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::all()); });
   const std::vector<SensorRefusal> absent = take_absent(found.refused);
   const std::vector<Domain> readable = readable_domains(found);
-  const std::vector<std::string> names = names_of(readable);
   const bool is_whole = std::ranges::all_of(found.refused, [&](const SensorRefusal& refusal) {
     return is_of_counter(refusal, readable);
   });
@@ -83,7 +75,7 @@ int execute(const DoctorOptions& options) {
   std::string text;
   if (options.json) {
     const Json json = {{"schema", "wattle.doctor/2"},
-                       {"readable", names},
+                       {"readable", names_of(readable)},
                        {"refused", refusals_json(found.refused)},
                        {"absent", refusals_json(absent)}};
     text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -20,14 +20,6 @@ struct Finding {
   std::string fix{};
 };
 
-std::string domain_names(const std::vector<Domain>& domains, DomainKinds kinds) {
-  std::vector<std::string> names;
-  for (const Domain& domain : domains) {
-    if (kinds.contains(domain.kind())) names.push_back(domain.name());
-  }
-  return joined(names, ", ");
-}
-
 std::string subjects_of(const SharedCause& cause) { return joined(cause.subjects, ", "); }
 
 /// A command, or a remedy that is short enough to be read in passing.
@@ -45,7 +37,7 @@ std::string fix_of(const SensorRefusal& refusal, const Diagnosis& found) {
 std::vector<Finding> lines_of(const Diagnosis& found) {
   std::vector<Finding> lines;
   const auto add_measured = [&](const char* subject, DomainKinds kinds) {
-    std::string names = domain_names(found.readable, kinds);
+    std::string names = joined(names_of(found.readable, kinds), ", ");
     if (names.empty()) return;
     lines.push_back({.is_measured = true, .subject = subject, .text = std::move(names)});
   };
@@ -124,6 +116,14 @@ std::string labelled_cause(std::string_view label, const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> names_of(const std::vector<Domain>& domains, DomainKinds kinds) {
+  std::vector<std::string> names;
+  for (const Domain& domain : domains) {
+    if (kinds.contains(domain.kind())) names.push_back(domain.name());
+  }
+  return names;
+}
+
 std::string short_text(const Diagnosis& found, const TextStyle& style) {
   std::string table = finding_table(lines_of(found), style);
   if (found.causes.empty()) return table;
@@ -132,13 +132,11 @@ std::string short_text(const Diagnosis& found, const TextStyle& style) {
 }
 
 std::string verbose_text(const Diagnosis& found, const TextStyle& style) {
-  std::vector<std::string> names;
-  names.reserve(found.readable.size());
-  for (const Domain& domain : found.readable) names.push_back(domain.name());
-  std::string text = wrapped(
-      names.empty() ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
-                    : fmt::format("readable: {}\n", fmt::join(names, ", ")),
-      style);
+  std::string text =
+      wrapped(found.readable.empty()
+                  ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
+                  : fmt::format("readable: {}\n", fmt::join(names_of(found.readable), ", ")),
+              style);
   for (const SharedCause& cause : found.causes) {
     const SensorRefusal& refusal = cause.refusal;
     text += "\n" + wrapped(fmt::format("{} ({}) {}\n", subjects_of(cause), refusal.source,

@@ -17,6 +17,10 @@ struct Diagnosis {
   bool gpu_can_be_fixed = false;
 };
 
+/// The names of the domains that are of these kinds.
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<Domain>& domains,
+                                                DomainKinds kinds = DomainKinds::all());
+
 /// A line for each thing that is measured or not, with what to do.
 [[nodiscard]] std::string short_text(const Diagnosis& found, const TextStyle& style);
 
