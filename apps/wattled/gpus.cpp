@@ -177,10 +177,12 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
   if (!pending || pending->has_begun) {
     auto next = std::make_shared<PendingQuestion>();
     // The callbacks go back to the loop, with its timers: the thread may outlive both.
-    const auto work = [question, next, post = loop_.poster()](Sensor& sensor) mutable {
+    const auto work = [id, question, next, failing = failing_,
+                       post = loop_.poster()](Sensor& sensor) mutable {
       next->has_begun = true;
       const GpuAnswer answer = daemon::ask(sensor, question);
-      post([next = std::move(next), answer] {
+      post([id, next = std::move(next), failing = std::move(failing), answer] {
+        note_answer(*failing, id, answer);
         for (const auto& answer_to : std::exchange(next->waiting, {})) answer_to(answer);
       });
     };
@@ -191,14 +193,6 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
   if (pending->waiting.size() >= kMostWaiting) return false;
   pending->waiting.push_back(std::move(then));
   return true;
-}
-
-bool Gpus::ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then) {
-  return ask_one(id, GpuQuestion::streamed_power,
-                 [id, failing = failing_, then = std::move(then)](const GpuAnswer& answer) {
-                   note_answer(*failing, id, answer);
-                   then(answer);
-                 });
 }
 
 /// One question to several GPUs.
@@ -240,6 +234,7 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
         return ask_one(id, question, std::move(take));
       },
       [failing = failing_, then = std::move(then)](Answers answers) {
+        // Those that did not answer in time, too.
         for (const auto& [id, answer] : answers) note_answer(*failing, id, answer);
         then(std::move(answers));
       });

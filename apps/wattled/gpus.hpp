@@ -88,8 +88,10 @@ class Gpus {
   void run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
                       std::function<void(Answers)> then, WhenBusy when_busy = WhenBusy::refuse);
 
-  /// Asks one GPU for its power, and calls `then` when it answers. False: the GPU is stuck.
-  [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);
+  /// Asks one GPU, and calls `then` when it answers. False: the GPU is stuck, or too many callers
+  /// wait for the answer.
+  [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
+                             std::function<void(const GpuAnswer&)> then);
 
   /// True if a GPU failed when it was last asked: it is lost, or its driver gives no answer.
   [[nodiscard]] bool fail() const noexcept { return !failing_->empty(); }
@@ -113,9 +115,6 @@ class Gpus {
   [[nodiscard]] static bool begin(const std::shared_ptr<Worker>& thread,
                                   const std::shared_ptr<Sensor>& sensor,
                                   std::function<void(Sensor&)> job, WhenBusy when_busy);
-  /// False as well if too many callers wait for the answer.
-  [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
-                             std::function<void(const GpuAnswer&)> then);
 
   Loop& loop_;
   std::map<wire::DeviceId, Served> gpus_;
