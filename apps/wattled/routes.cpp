@@ -24,14 +24,6 @@ using ExchangePtr = std::shared_ptr<HttpExchange>;
 
 Response json(std::string body) { return {.body = std::move(body)}; }
 
-struct Words {
-  std::string_view parameter;
-  std::string_view device;
-};
-constexpr Words words_of(IdKind kind) noexcept {
-  return kind == IdKind::gpu ? Words{"gpu_ids", "GPU"} : Words{"cpu_ids", "CPU"};
-}
-
 enum class AskedBy : std::uint8_t { question, stream };
 
 /// The devices in a query, or all devices.
@@ -94,10 +86,13 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
   exchange->answer(json(wire::encode(discovery)));
 }
 
-void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
+wire::UnixMs now_ms() {
   using namespace std::chrono;  // NOLINT(google-build-using-namespace)
-  const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
-  exchange->answer(json(wire::encode_time(now.count())));
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
+  exchange->answer(json(wire::encode_time(now_ms())));
 }
 
 /// The energy of a GPU without a counter is measured from its power.
@@ -190,9 +185,7 @@ std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus::Answers& answers) 
 }
 
 std::string power_json(const Gpus::Answers& answers) {
-  using namespace std::chrono;  // NOLINT(google-build-using-namespace)
-  const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
-  return wire::encode(wire::GpuPowersAt{now.count(), values_of(answers)});
+  return wire::encode(wire::GpuPowersAt{now_ms(), values_of(answers)});
 }
 
 std::string energy_json(const Gpus::Answers& answers) {

@@ -145,8 +145,7 @@ std::uint32_t UrlQuery::number(std::string_view name) const {
 
 std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind) {
   constexpr std::string_view kBlanks = " \t\n\v\f\r";
-  const std::string_view field = kind == IdKind::gpu ? "gpu_ids" : "cpu_ids";
-  const std::string_view device = kind == IdKind::gpu ? "GPU" : "CPU";
+  const auto [field, device] = words_of(kind);
   const auto refuse_list = [](const std::string& message) {
     throw QueryFault(message, QueryFault::Form::json);
   };

@@ -57,6 +57,14 @@ class UrlQuery {
 /// The kind of device that a list of ids names; for the texts of errors.
 enum class IdKind : std::uint8_t { gpu, cpu };
 
+struct IdWords {
+  std::string_view parameter;
+  std::string_view device;
+};
+[[nodiscard]] constexpr IdWords words_of(IdKind kind) noexcept {
+  return kind == IdKind::gpu ? IdWords{"gpu_ids", "GPU"} : IdWords{"cpu_ids", "CPU"};
+}
+
 /// The ids of a list such as "0,1" (blanks are ignored), ascending, each once. Throws `QueryFault`.
 /// Does not check that the devices exist.
 [[nodiscard]] std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind);
