@@ -96,10 +96,6 @@ void FollowedServer::end() {
   for (FollowedStream& stream : streams_) stream.end();
 }
 
-void FollowedServer::ask(std::string target, Inquiry::Then then, bool is_last) {
-  inquiry_.ask(std::move(target), std::move(then), is_last);
-}
-
 void FollowedServer::note_trouble(Trouble::Kind kind, const std::string& what) {
   if (trouble_) return;
   trouble_ = {.kind = kind, .what = printable(server_.endpoint) + ": " + what};
@@ -111,7 +107,7 @@ void FollowedServer::set_up() {
   sets_up_ = true;
   identity_.reset();
   token_trouble_.clear();
-  ask("/discover", [this](const InquiryAnswer& answer) { take_discovery(answer); });
+  inquiry_.ask("/discover", [this](const InquiryAnswer& answer) { take_discovery(answer); });
 }
 
 void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
@@ -158,7 +154,7 @@ void FollowedServer::take_discovery(const InquiryAnswer& answer) {
     token_trouble_ = "the daemon requires a token";
     return decide();
   }
-  ask("/auth/whoami", [this](const InquiryAnswer& identity) { take_identity(identity); });
+  inquiry_.ask("/auth/whoami", [this](const InquiryAnswer& identity) { take_identity(identity); });
 }
 
 void FollowedServer::take_identity(const InquiryAnswer& answer) {
@@ -244,7 +240,7 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
     best_round_trip_ = {};
     compares_clocks_ = true;
   }
-  ask(
+  inquiry_.ask(
       "/time",
       [this, left, then = std::move(then)](const InquiryAnswer& answer) mutable {
         bool is_compared = false;
@@ -293,7 +289,7 @@ void FollowedServer::open_streams() {
 void FollowedServer::ask_seed(FollowedStream& stream) {
   stream.note_seeded();
   ++seeds_asked_;
-  ask(
+  inquiry_.ask(
       target_of(stream, "get_power"),
       [this, &stream](const InquiryAnswer& answer) {
         --seeds_asked_;
@@ -324,7 +320,7 @@ void FollowedServer::note_sign_of_life() {
 
 void FollowedServer::request_sign_of_life() {
   requests_sign_of_life_ = true;
-  ask("/time", [this](const InquiryAnswer& answer) {
+  inquiry_.ask("/time", [this](const InquiryAnswer& answer) {
     requests_sign_of_life_ = false;
     if (answer.is_good()) note_sign_of_life();
   });

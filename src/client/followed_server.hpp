@@ -67,7 +67,6 @@ class FollowedServer {
  private:
   using Phase = FollowedStream::Phase;
 
-  void ask(std::string target, Inquiry::Then then, bool is_last = false);
   void set_up();
   void fail_set_up(const std::string& reason, bool is_answered = true);
   /// The decoded answer; absent: invalid, and the set-up has failed.
