@@ -2,11 +2,9 @@
 #include "estimate/baseline.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -21,14 +19,13 @@
 #include "end_signals.hpp"
 #include "estimate/cpu_load.hpp"
 #include "output.hpp"
-#include "patient_poll.hpp"
 #include "privileges.hpp"
 #include "progress.hpp"
 #include "report/share.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
-#include "ticker.hpp"
+#include "tick_wait.hpp"
 #include "usage/process_times.hpp"
 #include "wattle/error.hpp"
 
@@ -39,15 +36,6 @@ constexpr int kNotIdle = 1;
 constexpr int kNoCpuEnergy = 2;
 
 void warn_user(const std::string& message) { print_message("baseline", message); }
-
-/// Packages and DRAM that have counters.
-std::set<std::string> shared_domains(const MeasuredWindow& window) {
-  std::set<std::string> names;
-  for (const Domain& domain : window.readings().domains()) {
-    if (is_shared(domain)) names.insert(domain.name());
-  }
-  return names;
-}
 
 /// Reads once a second, and returns the times of the readings: fewer than two if a signal ended it.
 std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& options,
@@ -62,11 +50,7 @@ std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& o
   const TimePoint begin = times.front();
   Ticker ticker(begin, std::chrono::seconds(1), std::chrono::seconds(1));
   while (times.back() - begin < options.length) {
-    std::array<pollfd, 2> waited = {pollfd{ticker.fd(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
-    patient_poll(waited, -1);
-    if (waited[1].revents != 0 && has_come(end)) return {};
-    if (waited[0].revents == 0) continue;
-    (void)ticker.ends_interval();
+    if (!wait_for_tick(ticker, end)) return {};
     read();
     const double part = Seconds(times.back() - begin) / Seconds(options.length);
     if (part < 1.0) progress.show(left_text(part, times.back() - begin), part);

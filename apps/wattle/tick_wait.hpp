@@ -1,4 +1,4 @@
-// Waiting between two lines of what is printed until Ctrl-C.
+// Waiting for the next tick, or Ctrl-C.
 #pragma once
 
 #include "base/fd.hpp"
@@ -10,5 +10,8 @@ namespace wattle::app {
 /// Waits for the next tick, and writes the rest of `out` in that time. False: time to end, since
 /// `end` is readable or the reader of `out` is gone.
 [[nodiscard]] bool wait_for_tick(Ticker& ticker, LiveOutput& out, const Fd& end);
+
+/// The same without a text.
+[[nodiscard]] bool wait_for_tick(Ticker& ticker, const Fd& end);
 
 }  // namespace wattle::app

@@ -1,10 +1,8 @@
 // `wattle top --once`: who used the processors, and with which part of the energy.
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -20,14 +18,13 @@
 #include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
 #include "output.hpp"
-#include "patient_poll.hpp"
 #include "privileges.hpp"
 #include "report/estimate_words.hpp"
 #include "report/share.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
-#include "ticker.hpp"
+#include "tick_wait.hpp"
 #include "top_groups.hpp"
 #include "usage/process_times.hpp"
 #include "wattle/estimate.hpp"
@@ -52,14 +49,8 @@ struct Seen {
 
 /// Waits for `length`. False: a signal ended it.
 bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
-  const TimePoint begin = machine_clock().now();
-  Ticker ticker(begin, length, length);
-  std::array<pollfd, 2> waited = {pollfd{ticker.fd(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
-  while (waited[0].revents == 0) {
-    patient_poll(waited, -1);
-    if (waited[1].revents != 0 && has_come(end)) return false;
-  }
-  return true;
+  Ticker ticker(machine_clock().now(), length, length);
+  return wait_for_tick(ticker, end);
 }
 
 std::string group_name(const TopOptions& options, const ProcessUse& use) {
@@ -171,10 +162,7 @@ int execute(const TopOptions& options) {
   std::string reason = found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
   MeasuredWindow window(readings);
-  std::set<std::string> domains;
-  for (const Domain& domain : window.readings().domains()) {
-    if (is_shared(domain)) domains.insert(domain.name());
-  }
+  const std::set<std::string> domains = shared_domains(window);
   EnergyEstimator estimator({.system = options.system});
   const CpuLoadReader reader(options.system);
   const auto uses_begin = read_process_times(options.system);

@@ -16,6 +16,14 @@ bool is_shared(const Domain& domain) noexcept {
   return kind == "cpu" || kind == "dram";
 }
 
+std::set<std::string> shared_domains(const MeasuredWindow& window) {
+  std::set<std::string> names;
+  for (const Domain& domain : window.readings().domains()) {
+    if (is_shared(domain)) names.insert(domain.name());
+  }
+  return names;
+}
+
 std::optional<Joules> shared_energy(const MeasuredWindow& window,
                                     const std::vector<std::string>& names, TimePoint from,
                                     TimePoint to) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct EnergyShare {
 
 /// True for what a balance is of: packages and DRAM.
 [[nodiscard]] bool is_shared(const Domain& domain) noexcept;
+/// The names of those domains of a window.
+[[nodiscard]] std::set<std::string> shared_domains(const MeasuredWindow& window);
 /// Energy of those domains of a window that have these names, together; absent where a part of it
 /// is not known.
 [[nodiscard]] std::optional<Joules> shared_energy(const MeasuredWindow& window,
