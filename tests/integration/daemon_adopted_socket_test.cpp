@@ -52,8 +52,9 @@ TEST_F(AdoptedSocket, WithControlForEveryUserIsRefused) {
 }
 
 TEST_F(AdoptedSocket, MayHaveControlWhateverTheModeOfTheOptions) {
-  Process daemon(start_with(0600, {"--enable", "gpu-read,gpu-control", "--keep-settings",
-                                   "--socket-permissions", "666"}));
+  Process daemon(
+      start_with(0600, {"--enable", "gpu-read,gpu-control", "--keep-settings", "--settings-journal",
+                        path("settings").string(), "--socket-permissions", "666"}));
   EXPECT_EQ(get("/time").status, 200);
 }
 
