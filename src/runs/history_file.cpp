@@ -1,15 +1,14 @@
 #include "runs/history_file.hpp"
 
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
 
 #include "base/fd.hpp"
+#include "base/file_system.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -60,24 +59,7 @@ std::filesystem::path nearest_folder(const std::filesystem::path& path) {
 }
 
 bool is_on_this_machine(const std::filesystem::path& path) {
-  // linux/magic.h, and the file systems' own sources for those that are not in it.
-  constexpr std::array<std::uint32_t, 12> kNetwork = {
-      0x6969,      // NFS
-      0x517b,      // SMB
-      0xff534d42,  // CIFS
-      0xfe534d42,  // SMB 2
-      0x00c36400,  // Ceph
-      0x5346414f,  // AFS
-      0x01021997,  // 9P
-      0x0bd00bd0,  // Lustre
-      0x47504653,  // GPFS
-      0x19830326,  // BeeGFS
-      0x01161970,  // GFS 2
-      0x7461636f,  // OCFS 2
-  };
-  struct statfs status {};
-  if (::statfs(nearest_folder(path).c_str(), &status) != 0) return true;
-  return std::ranges::find(kNetwork, static_cast<std::uint32_t>(status.f_type)) == kNetwork.end();
+  return !is_on_network(nearest_folder(path));
 }
 
 }  // namespace wattle
