@@ -3,6 +3,7 @@
 #include "base/json_read.hpp"
 #include "report/estimate_words.hpp"
 #include "runs/bench_record.hpp"
+#include "runs/bench_text.hpp"
 #include "runs/comparison_json.hpp"
 #include "runs/record_text.hpp"
 #include "usage/usage_json.hpp"
@@ -70,16 +71,9 @@ Json command_json(const BenchCommand& command) {
 
 Json comparisons_json(const BenchRecord& bench) {
   Json list = Json::array();
-  if (bench.reference >= bench.commands.size()) return list;
-  const BenchCommand& reference = bench.commands[bench.reference];
-  for (const BenchCommand& command : bench.commands) {
-    if (&command == &reference) continue;
-    for (const Cost cost : kCosts) {
-      const Comparison comparison =
-          compare(cost, reference.runs, command.runs, bench.is_interleaved);
-      if (comparison.ratio)
-        list.push_back(comparison_json(comparison, reference.name, command.name));
-    }
+  for (const ReferenceComparison& one : comparisons_with_reference(bench, kCosts)) {
+    list.push_back(
+        comparison_json(one.comparison, bench.commands[bench.reference].name, one.command->name));
   }
   return list;
 }

@@ -92,13 +92,14 @@ std::vector<std::string> missing_energy(const BenchRecord& bench) {
   return lines;
 }
 
-std::vector<ReferenceComparison> comparisons_with_reference(const BenchRecord& bench) {
+std::vector<ReferenceComparison> comparisons_with_reference(const BenchRecord& bench,
+                                                            std::span<const Cost> costs) {
   std::vector<ReferenceComparison> found;
   if (bench.commands.size() < 2 || bench.reference >= bench.commands.size()) return found;
   const BenchCommand& reference = bench.commands[bench.reference];
   for (const BenchCommand& command : bench.commands) {
     if (&command == &reference) continue;
-    for (const Cost cost : {Cost::energy, Cost::time, Cost::cpu}) {
+    for (const Cost cost : costs) {
       const Comparison one = compare(cost, reference.runs, command.runs, bench.is_interleaved);
       if (!one.ratio) continue;
       found.push_back(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct ReferenceComparison {
   Comparison comparison;  ///< has a ratio
   std::string sentence;
 };
-/// Energy, time and CPU time of each command, if known. Empty without a second command.
-[[nodiscard]] std::vector<ReferenceComparison> comparisons_with_reference(const BenchRecord& bench);
+/// These costs of each command, if known. Empty without a second command.
+[[nodiscard]] std::vector<ReferenceComparison> comparisons_with_reference(
+    const BenchRecord& bench, std::span<const Cost> costs = kCostsInSentences);
 
 }  // namespace wattle

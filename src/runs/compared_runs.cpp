@@ -150,7 +150,7 @@ std::vector<std::string> compared_cells(Cost cost, const ComparedRuns& pair) {
   return cells;
 }
 
-bool has_sentence(Cost cost) noexcept { return cost != Cost::power && cost != Cost::memory; }
+bool has_sentence(Cost cost) noexcept { return std::ranges::count(kCostsInSentences, cost) > 0; }
 
 std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
                                   const std::vector<ComparedRuns>& all) {

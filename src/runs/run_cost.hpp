@@ -50,6 +50,8 @@ void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside);
 enum class Cost : std::uint8_t { energy, time, power, cpu, memory };
 inline constexpr std::array kCosts = {Cost::energy, Cost::time, Cost::power, Cost::cpu,
                                       Cost::memory};
+/// Those whose comparison is a sentence of its own.
+inline constexpr std::array kCostsInSentences = {Cost::energy, Cost::time, Cost::cpu};
 
 /// "energy", "time", "mean power", "CPU time", "peak memory".
 [[nodiscard]] std::string_view name_of(Cost cost) noexcept;

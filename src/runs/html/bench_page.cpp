@@ -61,7 +61,7 @@ void add_comparison(Page& page, const BenchRecord& bench) {
   page.blocks.emplace_back(Heading{"Beside " + reference});
   Lines lines;
   Plots plots;
-  for (const Cost cost : {Cost::energy, Cost::time, Cost::cpu}) {
+  for (const Cost cost : kCostsInSentences) {
     std::vector<NamedRatio> ratios;
     for (const ReferenceComparison& one : found) {
       if (one.comparison.cost != cost) continue;
