@@ -138,11 +138,14 @@ auto RunHistory::transaction(Work work) {
   }
 }
 
-std::int64_t RunHistory::version() {
-  std::int64_t number = 0;
-  query("PRAGMA user_version", {}, [&](const SqlRow& row) { number = row.integer(0); });
+std::optional<std::int64_t> RunHistory::query_number(std::string_view sql,
+                                                     const std::vector<SqlValue>& values) {
+  std::optional<std::int64_t> number;
+  query(sql, values, [&](const SqlRow& row) { number = row.integer(0); });
   return number;
 }
+
+std::int64_t RunHistory::version() { return query_number("PRAGMA user_version").value_or(0); }
 
 void RunHistory::prepare() {
   constexpr auto kNewest = static_cast<std::int64_t>(kHistoryVersions.size());
@@ -197,10 +200,9 @@ void RunHistory::find_lower_bounds() {
 
 std::int64_t RunHistory::number_in(std::string_view table, std::string_view column,
                                    const std::string& text) {
-  std::optional<std::int64_t> number;
-  query(fmt::format("SELECT id FROM {} WHERE {} = ?", table, column), {text},
-        [&](const SqlRow& row) { number = row.integer(0); });
-  if (number) return *number;
+  const auto known =
+      query_number(fmt::format("SELECT id FROM {} WHERE {} = ?", table, column), {text});
+  if (known) return *known;
   run(fmt::format("INSERT INTO {} ({}) VALUES (?)", table, column), {text});
   return database_.last_row_id();
 }
@@ -218,10 +220,9 @@ const std::string& RunHistory::dictionary(std::int64_t number) {
 /// the others.
 std::int64_t RunHistory::dictionary_for(std::int64_t host, const std::string& version,
                                         const std::string& record) {
-  std::optional<std::int64_t> number;
-  query("SELECT id FROM dictionaries WHERE host = ? AND version = ?", {host, version},
-        [&](const SqlRow& row) { number = row.integer(0); });
-  if (number) return *number;
+  const auto known =
+      query_number("SELECT id FROM dictionaries WHERE host = ? AND version = ?", {host, version});
+  if (known) return *known;
   // What lies further back than this is out of the reach of deflate.
   constexpr std::size_t kReach = std::size_t{32} << 10U;
   const std::string_view first = std::string_view(record).substr(0, kReach);
@@ -269,10 +270,8 @@ bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
   const RunRecord record = parse_run_record(saved.record, "the record");
   const RunSummary summary = summary_of(record);
   const auto is_taken = [&] {
-    bool found = false;
-    query("SELECT 1 FROM runs WHERE id = ?", {static_cast<std::int64_t>(id)},
-          [&](const SqlRow&) { found = true; });
-    return found;
+    return query_number("SELECT 1 FROM runs WHERE id = ?", {static_cast<std::int64_t>(id)})
+        .has_value();
   };
   for (id = run_id_of(saved.record); is_taken(); id = next_run_id(id)) {
     if (has_record(id, saved.record)) return false;

@@ -120,6 +120,9 @@ class RunHistory {
   void prepare();
   void find_lower_bounds();
   [[nodiscard]] bool reads_alone();
+  /// The first column of the row that a query finds; absent: it finds none.
+  [[nodiscard]] std::optional<std::int64_t> query_number(std::string_view sql,
+                                                         const std::vector<SqlValue>& values = {});
   [[nodiscard]] std::int64_t version();
   void run(std::string_view sql, const std::vector<SqlValue>& values = {});
   void query(std::string_view sql, const std::vector<SqlValue>& values, const TakeRow& take);

@@ -131,10 +131,8 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
 
 std::size_t RunHistory::count(const HistoryFilter& filter) {
   const SqlQuery asked = condition_of(filter);
-  std::size_t count = 0;
-  query("SELECT count(*) FROM runs" + asked.text, asked.values,
-        [&](const SqlRow& row) { count = static_cast<std::size_t>(row.integer(0)); });
-  return count;
+  const auto count = query_number("SELECT count(*) FROM runs" + asked.text, asked.values);
+  return static_cast<std::size_t>(count.value_or(0));
 }
 
 std::vector<RunHistory::Found> RunHistory::numbers(const HistoryFilter& filter) {
