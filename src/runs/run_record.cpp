@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/file.hpp"
+#include "base/known_sum.hpp"
 #include "base/text.hpp"
 #include "report/report_fields.hpp"
 #include "runs/record_text.hpp"
@@ -13,27 +14,21 @@
 #include "wattle/error.hpp"
 
 namespace wattle {
+
+template <>
+inline constexpr auto kFields<RecordedDomain> = std::tuple(
+    Field("name", &RecordedDomain::name), Field("device", &RecordedDomain::device),
+    Field("contained_in", &RecordedDomain::contained_in), Field("source", &RecordedDomain::source),
+    Field("method", &RecordedDomain::method), Field("quantity", &RecordedDomain::quantity),
+    Field("energy_j", &RecordedDomain::energy),
+    Field("uncertainty_j", &RecordedDomain::uncertainty),
+    Field("calibration_percent", &RecordedDomain::calibration_percent),
+    Field("mean_w", &RecordedDomain::mean), Field("max_w", &RecordedDomain::max),
+    Field("unknown_s", &RecordedDomain::unknown), Field("flags", &RecordedDomain::flags));
+
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-RecordedDomain recorded_domain(const Json& json) {
-  RecordedDomain domain;
-  take_member(json, "name", domain.name);
-  take_member(json, "device", domain.device);
-  take_member(json, "contained_in", domain.contained_in);
-  take_member(json, "source", domain.source);
-  take_member(json, "method", domain.method);
-  take_member(json, "quantity", domain.quantity);
-  take_member(json, "energy_j", domain.energy);
-  take_member(json, "uncertainty_j", domain.uncertainty);
-  take_member(json, "calibration_percent", domain.calibration_percent);
-  take_member(json, "mean_w", domain.mean);
-  take_member(json, "max_w", domain.max);
-  take_member(json, "unknown_s", domain.unknown);
-  take_member(json, "flags", domain.flags);
-  return domain;
-}
 
 RecordedEnergy recorded_energy(const Json& json) {
   RecordedEnergy energy;
@@ -48,8 +43,7 @@ RecordedEnergy recorded_energy(const Json& json) {
     take_member(missing, "kind", kind.subject);
     take_member(missing, "reason", kind.reason);
   });
-  for_each_object(at(json, "domains"),
-                  [&](const Json& domain) { energy.domains.push_back(recorded_domain(domain)); });
+  take_member(json, "domains", energy.domains);
   return energy;
 }
 
@@ -132,10 +126,7 @@ bool RecordedHost::is_same_machine(const RecordedHost& other) const {
   return name == other.name && cpu == other.cpu && gpus == other.gpus;
 }
 
-std::optional<Seconds> RunRecord::cpu() const noexcept {
-  if (!cpu_user || !cpu_system) return std::nullopt;
-  return *cpu_user + *cpu_system;
-}
+std::optional<Seconds> RunRecord::cpu() const noexcept { return known_sum(cpu_user, cpu_system); }
 
 RunRecord parse_run_record(std::string_view json, const std::string& name) {
   return record_of(parse_record(json, name), name);
