@@ -131,18 +131,12 @@ std::optional<PowerCourse> series_of(const Json& json) {
   return course;
 }
 
-Json tags_json(const Tags& tags) {
-  Json json = Json::object();
-  for (const auto& [key, value] : tags) json[key] = value;
-  return json;
-}
-
 }  // namespace
 
 std::string saved_run_line(const SavedRun& run) {
-  const Json json = {{"schema", kSavedRunSchema},   {"id", text_or_null(run.id)},
-                     {"tags", tags_json(run.tags)}, {"directory", text_or_null(run.directory)},
-                     {"git", git_json(run.git)},    {"series", series_json(run.series)}};
+  const Json json = {{"schema", kSavedRunSchema}, {"id", text_or_null(run.id)},
+                     {"tags", run.tags},          {"directory", text_or_null(run.directory)},
+                     {"git", git_json(run.git)},  {"series", series_json(run.series)}};
   // The record stays as it was written.
   std::string line = dumped(json);
   line.back() = ',';
@@ -187,7 +181,7 @@ Json summary_json(const RunSummary& run) {
           {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
           {"git_commit", text_or_null(run.git_commit)},
           {"git_dirty", or_null(run.git_dirty)},
-          {"tags", tags_json(run.tags)}};
+          {"tags", run.tags}};
 }
 
 }  // namespace wattle
