@@ -15,7 +15,7 @@
 #include "report/estimate_words.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/energy_sum.hpp"
-#include "sensors/sensor.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::app {
 namespace {
@@ -157,21 +157,15 @@ std::string remarks(const MeasuredEnergy& energy) {
 
 /// What the total lacks, and why: a line for each reason.
 std::string missing_text(const PowerLine& total) {
-  std::vector<std::pair<std::string_view, std::string>> names_by_reason;
+  std::vector<SensorRefusal> missing;
   for (const DeviceEnergy& device : total.devices) {
     if (is_apart(device) || device.energy.energy) continue;
-    const std::string_view reason = why_unknown(device.energy.flags);
-    const auto known =
-        std::ranges::find(names_by_reason, reason, [](const auto& entry) { return entry.first; });
-    if (known == names_by_reason.end()) {
-      names_by_reason.emplace_back(reason, device.domain.name());
-    } else {
-      known->second += ", " + device.domain.name();
-    }
+    missing.push_back(
+        {.subject = device.domain.name(), .reason = std::string(why_unknown(device.energy.flags))});
   }
   std::string text;
-  for (const auto& [reason, names] : names_by_reason) {
-    text += fmt::format("not in the total: {}: {}\n", names, reason);
+  for (const SharedCause& cause : by_cause(missing)) {
+    text += fmt::format("not in the total: {}\n", cause_text(cause));
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
+#include "sensors/refusals.hpp"
 #include "usage/usage_json.hpp"
 
 namespace wattle {
@@ -38,26 +39,19 @@ bool is_job_lower_bound(const JobReport& report) {
 
 /// What nodes lack; nodes that lack the same for the same reason stand together.
 std::vector<std::string> node_lacks(const JobReport& report) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> by_cause;
-  const auto add = [&](const std::string& cause, const std::string& node) {
-    const auto known = std::ranges::find(by_cause, cause, [](const auto& it) { return it.first; });
-    if (known == by_cause.end()) {
-      by_cause.push_back({cause, {printable(node)}});
-    } else {
-      known->second.push_back(printable(node));
-    }
-  };
+  std::vector<SensorRefusal> lacks;
   for (const NodeReport& node : report.nodes) {
-    if (!node.energy) add("no energy: " + printable(node.no_energy), node.name);
+    const std::string name = printable(node.name);
+    if (!node.energy) {
+      lacks.push_back({.subject = name, .reason = "no energy: " + printable(node.no_energy)});
+    }
     for (const Refusal& kind : node.missing) {
-      add(lack_of(node.covers, kind) + ": " + printable(kind.reason), node.name);
+      lacks.push_back(
+          {.subject = name, .reason = lack_of(node.covers, kind) + ": " + printable(kind.reason)});
     }
   }
   std::vector<std::string> lines;
-  lines.reserve(by_cause.size());
-  for (const auto& [cause, nodes] : by_cause) {
-    lines.push_back(fmt::format("{}: {}", fmt::join(nodes, ", "), cause));
-  }
+  for (const SharedCause& cause : by_cause(lacks)) lines.push_back(cause_text(cause));
   return lines;
 }
 
