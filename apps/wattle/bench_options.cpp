@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "page_output.hpp"
 #include "track_options.hpp"
+#include "value_option.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -119,31 +120,28 @@ void add_parameters(CLI::App& bench, RawBenchOptions& raw) {
   bench.add_option("-P,--parameter-scan", raw.scans, "Run with each number from MIN to MAX")
       ->type_name("VAR MIN MAX")
       ->allow_extra_args(false);
-  bench.add_option("-D,--parameter-step-size", raw.step_size, "Step of --parameter-scan")
-      ->type_name("DELTA")
+  add_value(bench, "-D,--parameter-step-size", raw.step_size, "DELTA", "Step of --parameter-scan")
       ->default_str("1");
 }
 
 void add_numbers(CLI::App& bench, RawBenchOptions& raw) {
-  const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
-    return bench.add_option(name, into, help)->type_name(type);
-  };
-  add("-w,--warmup", raw.warmup, "NUM", "Runs of each command before those that count")
-      ->default_str("0");
-  CLI::Option* runs = add("-r,--runs", raw.runs, "NUM", "Runs of each command");
-  add("-m,--min-runs", raw.min_runs, "NUM", "Runs at least; more until 3 s of each command")
+  add_value(bench, "-w,--warmup", raw.warmup, "NUM",
+            "Runs of each command before those that count");
+  CLI::Option* runs = add_value(bench, "-r,--runs", raw.runs, "NUM", "Runs of each command");
+  add_value(bench, "-m,--min-runs", raw.min_runs, "NUM",
+            "Runs at least; more until 3 s of each command")
       ->default_str("10")
       ->excludes(runs);
-  add("-M,--max-runs", raw.max_runs, "NUM", "Runs at most")->excludes(runs);
-  add("--time-limit", raw.time_limit, "SECONDS", "Start no round after SECONDS");
-  add("--pause", raw.pause, "SECONDS", "Leave the machine idle before each run")->default_str("0");
-  add("--interval", raw.interval, "SECONDS", "Seconds between two readings")->default_str("0.1");
-  add("--seed", raw.seed, "NUM", "Seed of the order of the runs (default: random)");
+  add_value(bench, "-M,--max-runs", raw.max_runs, "NUM", "Runs at most")->excludes(runs);
+  add_value(bench, "--time-limit", raw.time_limit, "SECONDS", "Start no round after SECONDS");
+  add_value(bench, "--pause", raw.pause, "SECONDS", "Leave the machine idle before each run");
+  add_value(bench, "--interval", raw.interval, "SECONDS", "Seconds between two readings");
+  add_value(bench, "--seed", raw.seed, "NUM", "Seed of the order of the runs (default: random)");
 }
 
 void add_exports(CLI::App& bench, BenchOptions& options) {
   const auto add = [&](const char* name, std::string& into, const char* help) {
-    bench.add_option(name, into, help)->type_name("FILE");
+    add_value(bench, name, into, "FILE", help);
   };
   add("--export-json", options.json_path, "Write the results with all runs to FILE as JSON");
   add("--export-csv", options.csv_path, "Write one row per command to FILE as CSV");
@@ -165,26 +163,17 @@ CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
   bench->add_option("-n,--command-name", raw.bench.names, "Name of a command; once for each")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  CLI::Option* shell =
-      bench->add_option("-S,--shell", raw.bench.shell, "Shell for all commands; none: without one")
-          ->type_name("SHELL")
-          ->default_str("/bin/sh");
+  CLI::Option* shell = add_value(*bench, "-S,--shell", raw.bench.shell, "SHELL",
+                                 "Shell for all commands; none: without one");
   bench->add_flag("-N", raw.no_shell, "As --shell none, for commands of a few ms")->excludes(shell);
   bench->add_flag("-i,--ignore-failure", raw.bench.ignores_failure, "Go on if a command fails");
   add_estimate(*bench, raw.bench.estimate);
   bench->add_flag("--sequential", raw.bench.is_sequential,
                   "Run one command after the other, not in turns");
-  bench->add_option("--input", raw.bench.input, "Stdin of the commands: null, or FILE")
-      ->type_name("WHERE")
-      ->default_str("null");
-  bench
-      ->add_option("--output", raw.bench.output,
-                   "Stdout of the commands: null, pipe, inherit, or FILE")
-      ->type_name("WHERE")
-      ->default_str("null");
-  bench->add_option("--gpus", raw.bench.gpus, "GPUs to measure; as wattle run")
-      ->type_name("LIST")
-      ->default_str("all");
+  add_value(*bench, "--input", raw.bench.input, "WHERE", "Stdin of the commands: null, or FILE");
+  add_value(*bench, "--output", raw.bench.output, "WHERE",
+            "Stdout of the commands: null, pipe, inherit, or FILE");
+  add_value(*bench, "--gpus", raw.bench.gpus, "LIST", "GPUs to measure; as wattle run");
   add_exports(*bench, raw.bench);
   add_save(*bench, raw.save, "each run");
   return bench;

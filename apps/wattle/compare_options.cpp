@@ -8,6 +8,7 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "page_output.hpp"
+#include "value_option.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -49,15 +50,10 @@ void add_compare(CLI::App& app, RawCompareOptions& raw) {
   compare->add_option("A B", raw.sources, "Files, IDs of saved runs, or queries")
       ->type_name("")
       ->expected(0, 2);
-  compare
-      ->add_option("--fail-above", raw.fail_above,
-                   "Exit with 1 if the whole interval is above this: B costs more, beyond chance")
-      ->type_name("PERCENT");
-  compare
-      ->add_option("--quantity", raw.quantity,
-                   "What --fail-above is about: energy, time, power, cpu or memory")
-      ->type_name("NAME")
-      ->default_str("energy");
+  add_value(*compare, "--fail-above", raw.fail_above, "PERCENT",
+            "Exit with 1 if the whole interval is above this: B costs more, beyond chance");
+  add_value(*compare, "--quantity", raw.quantity, "NAME",
+            "What --fail-above is about: energy, time, power, cpu or memory");
   compare->add_flag("--force", raw.compare.force, "Compare runs of different machines");
   compare->add_flag("--json", raw.compare.json, "As JSON on stdout");
   add_html(*compare, raw.compare.html_path);

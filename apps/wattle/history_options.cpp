@@ -15,6 +15,7 @@
 #include "page_output.hpp"
 #include "settings.hpp"
 #include "track_options.hpp"
+#include "value_option.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -166,19 +167,16 @@ void add_history(CLI::App& app, RawHistoryOptions& raw) {
   history->footer(kHistoryFooter);
   history->add_option("ACTION", raw.words, "show, rm, export or import, and IDs or files")
       ->type_name("");
-  const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
-    return history->add_option(name, into, help)->type_name(type);
-  };
-  add("--command", raw.history.filter.command, "TEXT", "Runs whose command line contains TEXT");
+  add_value(*history, "--command", raw.history.filter.command, "TEXT", "Runs whose command line contains TEXT");
   history->add_option("--tag", raw.tags, "Runs with this tag (KEY: with any value)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
-  add("--host", raw.history.filter.host, "NAME", "Runs on this host");
-  add("--since", raw.since, "TIME", "Runs that started at TIME or later");
-  add("--until", raw.until, "TIME", "Runs that started before TIME");
-  add("--limit", raw.limit, "NUMBER", "The newest NUMBER runs");
+  add_value(*history, "--host", raw.history.filter.host, "NAME", "Runs on this host");
+  add_value(*history, "--since", raw.since, "TIME", "Runs that started at TIME or later");
+  add_value(*history, "--until", raw.until, "TIME", "Runs that started before TIME");
+  add_value(*history, "--limit", raw.limit, "NUMBER", "The newest NUMBER runs");
   CLI::Option* json = history->add_flag("--json", raw.history.json, "As JSON on stdout");
   history->add_flag("--csv", raw.history.csv, "Comma-separated values on stdout")->excludes(json);
 }

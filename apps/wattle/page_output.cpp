@@ -5,13 +5,14 @@
 
 #include "output.hpp"
 #include "track_options.hpp"
+#include "value_option.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
 
 void add_html(CLI::App& app, std::string& path) {
-  app.add_option("--html", path, "Write the result as a page for a browser to FILE (-: stdout)")
-      ->type_name("FILE");
+  add_value(app, "--html", path, "FILE",
+            "Write the result as a page for a browser to FILE (-: stdout)");
 }
 
 void check_page_path(const std::string& path, bool is_json) {

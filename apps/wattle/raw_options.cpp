@@ -8,6 +8,8 @@
 #include <memory>
 #include <string_view>
 
+#include "value_option.hpp"
+
 namespace wattle::app {
 namespace {
 
@@ -112,14 +114,11 @@ class HelpText : public CLI::Formatter {
 };
 
 void add_roots(CLI::App& command, RawOptions& raw) {
-  command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
-      ->type_name("DIR");
-  command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
-      ->type_name("DIR");
-  command
-      .add_option("--nvml-library", raw.nvml_library,
-                  "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
-      ->type_name("PATH");
+  add_value(command, "--sysfs", raw.sysfs, "DIR", "Folder to read instead of /sys (WATTLE_SYSFS)");
+  add_value(command, "--procfs", raw.procfs, "DIR",
+            "Folder to read instead of /proc (WATTLE_PROCFS)");
+  add_value(command, "--nvml-library", raw.nvml_library, "PATH",
+            "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)");
 }
 
 constexpr const char* kGpusHelp =
@@ -128,54 +127,39 @@ constexpr const char* kGpusHelp =
 
 /// What `wattle track` has too.
 void add_tracking(CLI::App& run, RunOptions& options) {
-  run.add_option("--tracking-file", options.tracking_path,
-                 "Write one row per interval to FILE: SQLite if it ends in .sqlite, else CSV")
-      ->type_name("FILE");
-  run.add_option(
-         "--usage-file", options.usage_path,
-         "Keep in FILE what is known so far, for wattle track --recover; removed at the end "
-         "(default: in the state folder)")
-      ->type_name("FILE");
-  run.add_option("--ram-unit", options.ram_unit,
-                 "Unit of max_ram in the JSON: bytes, kilobytes, megabytes, gigabytes, terabytes")
-      ->type_name("UNIT")
-      ->default_str("gigabytes");
-  run.add_option("--gpu-ram-unit", options.gpu_ram_unit, "The same, of max_gpu_ram")
-      ->type_name("UNIT")
-      ->default_str("gigabytes");
-  run.add_option("--time-unit", options.time_unit,
-                 "Unit of compute_time in the JSON: seconds, minutes, hours, days")
-      ->type_name("UNIT")
-      ->default_str("seconds");
+  add_value(run, "--tracking-file", options.tracking_path, "FILE",
+            "Write one row per interval to FILE: SQLite if it ends in .sqlite, else CSV");
+  add_value(run, "--usage-file", options.usage_path, "FILE",
+            "Keep in FILE what is known so far, for wattle track --recover; removed at the end "
+            "(default: in the state folder)");
+  add_value(run, "--ram-unit", options.ram_unit, "UNIT",
+            "Unit of max_ram in the JSON: bytes, kilobytes, megabytes, gigabytes, terabytes");
+  add_value(run, "--gpu-ram-unit", options.gpu_ram_unit, "UNIT", "The same, of max_gpu_ram");
+  add_value(run, "--time-unit", options.time_unit, "UNIT",
+            "Unit of compute_time in the JSON: seconds, minutes, hours, days");
 }
 
 void add_run(CLI::App& app, RawOptions& raw) {
   CLI::App* run = app.add_subcommand("run", "Run a command and report what it cost");
   run->footer(kRunFooter);
   run->prefix_command();
-  run->add_option("-o,--output", raw.run.report_path, "Write the report to FILE, not to stderr")
-      ->type_name("FILE");
-  run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
-      ->type_name("FILE");
-  run->add_option(
-         "--html", raw.run.html_path,
-         "Write the report with plots of power as a page for a browser to FILE (-: stdout)")
-      ->type_name("FILE");
-  run->add_option("--series", raw.run.series_path,
-                  "Write power and use over time to FILE, one row per interval and domain (CSV)")
-      ->type_name("FILE");
+  add_value(*run, "-o,--output", raw.run.report_path, "FILE",
+            "Write the report to FILE, not to stderr");
+  add_value(*run, "--json", raw.run.json_path, "FILE",
+            "Write the report as JSON to FILE (-: stdout)");
+  add_value(*run, "--html", raw.run.html_path, "FILE",
+            "Write the report with plots of power as a page for a browser to FILE (-: stdout)");
+  add_value(*run, "--series", raw.run.series_path, "FILE",
+            "Write power and use over time to FILE, one row per interval and domain (CSV)");
   add_tracking(*run, raw.run);
   add_save(*run, raw.save, "the run");
-  run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
+  add_value(*run, "--gpus", raw.run.gpus, "LIST", kGpusHelp);
   run->add_flag("--append", raw.run.append,
                 "Append to the files instead of replacing them; --html is replaced");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
-  run->add_option("--interval", raw.interval, "Seconds between two readings")
-      ->type_name("SECONDS")
-      ->default_str("0.1");
-  run->add_option("--status", raw.status,
-                  "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory")
-      ->type_name("SECONDS");
+  add_value(*run, "--interval", raw.interval, "SECONDS", "Seconds between two readings");
+  add_value(*run, "--status", raw.status, "SECONDS",
+            "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory");
   run->add_flag("--every-rank", raw.run.every_rank,
                 "Measure energy in every MPI or Slurm rank, not only in one per machine");
   run->add_flag("--task-clock", raw.run.task_clock,
@@ -218,18 +202,14 @@ void add_sensors(CLI::App& app, RawOptions& raw) {
 void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
   CLI::App* command = app.add_subcommand(name, what);
   command->footer(kPowerFooter);
-  command->add_option("--gpus", raw.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
+  add_value(*command, "--gpus", raw.gpus, "LIST", kGpusHelp);
   CLI::Option* domain =
-      command
-          ->add_option("--domain", raw.domain,
-                       "Show this alone: device_instant, device_average, memory_average, "
-                       "module_instant or module_average of GPUs, "
-                       "package or dram of CPUs")
-          ->type_name("DOMAIN");
+      add_value(*command, "--domain", raw.domain, "DOMAIN",
+                "Show this alone: device_instant, device_average, memory_average, "
+                "module_instant or module_average of GPUs, "
+                "package or dram of CPUs");
   add_estimate(*command, raw.run.estimate)->excludes(domain);
-  command->add_option("--period", raw.period, "Seconds between two lines")
-      ->type_name("SECONDS")
-      ->default_str("1");
+  add_value(*command, "--period", raw.period, "SECONDS", "Seconds between two lines");
   CLI::Option* json = command->add_flag("--json", raw.json, "JSON lines");
   command->add_flag("--csv", raw.csv, "CSV, one row per device and line; totals on stderr")
       ->excludes(json);
@@ -240,9 +220,8 @@ void add_baseline(CLI::App& app, RawOptions& raw) {
   CLI::App* command =
       app.add_subcommand("baseline", "Measure the power of the idle machine, for shares of runs");
   command->footer(kBaselineFooter);
-  command->add_option("--seconds", raw.baseline_length, "Seconds to measure, from 2 to 3600")
-      ->type_name("SECONDS")
-      ->default_str("30");
+  add_value(*command, "--seconds", raw.baseline_length, "SECONDS",
+            "Seconds to measure, from 2 to 3600");
   command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
 }
@@ -251,12 +230,10 @@ void add_top(CLI::App& app, RawOptions& raw) {
   CLI::App* command = app.add_subcommand("top", "Show who uses the CPU cores, and the energy");
   command->footer(kTopFooter);
   command->add_flag("--once", raw.top_once, "Print one table and end")->required();
-  command->add_option("--seconds", raw.top_length, "Seconds to measure, from 0.1 to 3600")
-      ->type_name("SECONDS")
-      ->default_str("1");
-  command->add_option("--by", raw.top_key, "One row per command, user, cgroup or container")
-      ->type_name("WHAT")
-      ->default_str("command");
+  add_value(*command, "--seconds", raw.top_length, "SECONDS",
+            "Seconds to measure, from 0.1 to 3600");
+  add_value(*command, "--by", raw.top_key, "WHAT",
+            "One row per command, user, cgroup or container");
   add_estimate(*command, raw.run.estimate);
   command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
@@ -267,12 +244,9 @@ void add_monitor(CLI::App& app, RawOptions& raw) {
       app.add_subcommand("monitor", "Record GPUs, CPUs, memory and disks to files in a folder");
   command->footer(kMonitorFooter);
   command->add_option("DIR", raw.monitor.folder, "The folder")->type_name("")->required();
-  command
-      ->add_option("--interval", raw.monitor_interval,
-                   "Seconds between two rows, from 0.001 to 86400")
-      ->type_name("SECONDS")
-      ->default_str("2");
-  command->add_option("--gpus", raw.monitor.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
+  add_value(*command, "--interval", raw.monitor_interval, "SECONDS",
+            "Seconds between two rows, from 0.001 to 86400");
+  add_value(*command, "--gpus", raw.monitor.gpus, "LIST", kGpusHelp);
   command->add_flag("--overwrite", raw.monitor.overwrite,
                     "Overwrite existing files instead of adding to them");
   command->add_flag("-q,--quiet", raw.monitor.quiet, "No summary at the end");

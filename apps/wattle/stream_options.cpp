@@ -19,6 +19,7 @@
 #include "base/split.hpp"
 #include "base/text.hpp"
 #include "unexpected.hpp"
+#include "value_option.hpp"
 #include "wattle/error.hpp"
 #include "wattle/system.hpp"
 
@@ -68,31 +69,19 @@ void add_options(CLI::App& app, RawStreamOptions& raw) {
   app.formatter(std::make_shared<StreamHelp>());
   app.footer(kFooter);
   app.add_option("SERVER", raw.servers, "Where daemons listen")->type_name("");
-  app.add_option("--gpus", raw.gpus, "GPUs of each server: all, none, or numbers with commas")
-      ->type_name("LIST")
-      ->default_str("all");
-  app.add_option("--cpus", raw.cpus, "CPU packages likewise")
-      ->type_name("LIST")
-      ->default_str("all");
-  app.add_option("--hosts", raw.hosts_file,
-                 "A file with servers, one per line; empty lines and those after # are skipped")
-      ->type_name("FILE");
-  app.add_option("--by", raw.by, "Rows of the table: device or node")
-      ->type_name("WHAT")
-      ->default_str("device");
-  app.add_option("--sort", raw.sort, "Order of the table: name or power")
-      ->type_name("WHAT")
-      ->default_str("name");
+  add_value(app, "--gpus", raw.gpus, "LIST",
+            "GPUs of each server: all, none, or numbers with commas");
+  add_value(app, "--cpus", raw.cpus, "LIST", "CPU packages likewise");
+  add_value(app, "--hosts", raw.hosts_file, "FILE",
+            "A file with servers, one per line; empty lines and those after # are skipped");
+  add_value(app, "--by", raw.by, "WHAT", "Rows of the table: device or node");
+  add_value(app, "--sort", raw.sort, "WHAT", "Order of the table: name or power");
   app.add_flag("--energy", raw.energy, "Also print the energy since the start");
-  app.add_option("--token-file", raw.token_file, "A file with the token (ZEUSD_TOKEN)")
-      ->type_name("FILE");
-  app.add_option("--ca-file", raw.ca_file, "Certificates to trust instead of the system's")
-      ->type_name("FILE");
+  add_value(app, "--token-file", raw.token_file, "FILE", "A file with the token (ZEUSD_TOKEN)");
+  add_value(app, "--ca-file", raw.ca_file, "FILE", "Certificates to trust instead of the system's");
   app.add_flag("--proxy", raw.proxy,
                "Use the proxy that http_proxy, https_proxy or all_proxy names (not for no_proxy)");
-  app.add_option("--period", raw.period, "Seconds between two lines")
-      ->type_name("SECONDS")
-      ->default_str("1");
+  add_value(app, "--period", raw.period, "SECONDS", "Seconds between two lines");
   app.add_flag("--json", raw.json, "JSON lines on a terminal, too");
 }
 

@@ -9,6 +9,7 @@
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
+#include "value_option.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -52,21 +53,17 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   track->footer(kFooter);
   TrackerOptions& tracker = raw.track.tracker;
   const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
-    return track->add_option(name, into, help)->type_name(type);
+    return add_value(*track, name, into, type, help);
   };
   const auto add_file = [&](const char* name, std::string& into, const char* help) {
     return add(name, into, "FILE", help);
   };
   add("--pid", raw.pid, "PID", "The process");
   add("--duration", raw.duration, "SECONDS", "Stop after SECONDS");
-  add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two samples, at least 0.01")
-      ->default_str("1");
-  add("--ram-unit", tracker.ram_unit, "UNIT", "bytes, kilobytes, megabytes, gigabytes, terabytes")
-      ->default_str("gigabytes");
-  add("--gpu-ram-unit", tracker.gpu_ram_unit, "UNIT", "The same, for GPU memory")
-      ->default_str("gigabytes");
-  add("--time-unit", tracker.time_unit, "UNIT", "seconds, minutes, hours, days")
-      ->default_str("hours");
+  add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two samples, at least 0.01");
+  add("--ram-unit", tracker.ram_unit, "UNIT", "bytes, kilobytes, megabytes, gigabytes, terabytes");
+  add("--gpu-ram-unit", tracker.gpu_ram_unit, "UNIT", "The same, for GPU memory");
+  add("--time-unit", tracker.time_unit, "UNIT", "seconds, minutes, hours, days");
   add("--expected-cores", raw.expected_cores, "NUMBER",
       "Divide CPU percentages by this (default: the machine's CPU cores)");
   add("--gpu-uuids", raw.gpu_uuids, "LIST",
