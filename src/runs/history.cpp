@@ -124,14 +124,8 @@ template <class Work>
 auto RunHistory::transaction(Work work) {
   run("BEGIN IMMEDIATE");
   try {
-    if constexpr (std::is_void_v<decltype(work())>) {
-      work();
-      run("COMMIT");
-    } else {
-      auto result = work();
-      run("COMMIT");
-      return result;
-    }
+    work();
+    run("COMMIT");
   } catch (...) {
     (void)database_.run("ROLLBACK");
     throw;
@@ -300,15 +294,15 @@ std::string RunHistory::save(const SavedRun& saved) {
 }
 
 RunHistory::SavedAll RunHistory::save_all(std::span<const SavedRun> runs) {
-  return transaction([&] {
-    SavedAll all;
+  SavedAll all;
+  transaction([&] {
     for (const SavedRun& saved : runs) {
       std::uint64_t id = 0;
       if (insert(saved, id)) ++all.added;
       all.ids.push_back(run_id_text(id));
     }
-    return all;
   });
+  return all;
 }
 
 RunHistory::Found RunHistory::find(std::string_view id) {
