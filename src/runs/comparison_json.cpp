@@ -9,29 +9,20 @@ Json comparison_json(const Comparison& comparison, const std::string& reference,
   const LogRatio& ratio = *comparison.ratio;
   const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
   const auto resolution = resolution_of(ratio);
-  Json json = {{"reference", reference},
-               {"command", command},
-               {"quantity", key_of(comparison.cost)},
-               {"change_percent", percent(ratio.estimate)},
-               {"low_percent", nullptr},
-               {"high_percent", nullptr},
-               {"is_shown", ratio.is_shown()},
-               {"is_paired", comparison.is_paired},
-               {"runs", ratio.runs},
-               {"outliers", ratio.outliers},
-               {"outliers_of", ratio.weighed},
-               {"is_by_sampling", ratio.is_by_sampling},
-               {"more_runs", nullptr},
-               {"more_runs_show_percent", nullptr}};
-  if (ratio.interval) {
-    json["low_percent"] = percent(ratio.interval->low);
-    json["high_percent"] = percent(ratio.interval->high);
-  }
-  if (resolution) {
-    json["more_runs"] = resolution->more_runs;
-    json["more_runs_show_percent"] = 100.0 * resolution->change;
-  }
-  return json;
+  return {{"reference", reference},
+          {"command", command},
+          {"quantity", key_of(comparison.cost)},
+          {"change_percent", percent(ratio.estimate)},
+          {"low_percent", ratio.interval ? Json(percent(ratio.interval->low)) : Json()},
+          {"high_percent", ratio.interval ? Json(percent(ratio.interval->high)) : Json()},
+          {"is_shown", ratio.is_shown()},
+          {"is_paired", comparison.is_paired},
+          {"runs", ratio.runs},
+          {"outliers", ratio.outliers},
+          {"outliers_of", ratio.weighed},
+          {"is_by_sampling", ratio.is_by_sampling},
+          {"more_runs", resolution ? Json(resolution->more_runs) : Json()},
+          {"more_runs_show_percent", resolution ? Json(100.0 * resolution->change) : Json()}};
 }
 
 }  // namespace wattle
