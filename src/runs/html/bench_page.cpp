@@ -100,9 +100,7 @@ void add_command(Page& page, const BenchCommand& command, std::size_t most_liste
   if (auto lines = estimate_words(command); !lines.empty()) {
     page.blocks.emplace_back(estimates_of(std::move(lines)));
   }
-  for (Block& block : runs_table({command.name, command.runs}, most_listed)) {
-    page.blocks.push_back(std::move(block));
-  }
+  add_runs_table(page, {command.name, command.runs}, most_listed);
 }
 
 void add_sentences(Page& page, const char* heading, const std::vector<std::string>& sentences) {
@@ -135,7 +133,7 @@ Page page_of(const BenchRecord& bench) {
   std::vector<NamedRuns> all;
   for (const BenchCommand& command : bench.commands) all.push_back({command.name, command.runs});
   page.blocks.emplace_back(Heading{"All runs"});
-  for (Block& block : runs_plots(all)) page.blocks.push_back(std::move(block));
+  add_runs_plots(page, all);
   for (const BenchCommand& command : bench.commands) {
     add_command(page, command, kMostListed / bench.commands.size());
   }

@@ -66,10 +66,8 @@ void add_pair(Page& page, const ComparedRuns& pair, const ComparedNames& names,
       Plots{{change_plot(fmt::format("{} compared with {}", names.b, names.a), ratios)}});
   const std::vector<NamedRuns> runs = {{names.a, pair.a.runs}, {names.b, pair.b.runs}};
   page.blocks.emplace_back(Heading{"All runs"});
-  for (Block& block : runs_plots(runs)) page.blocks.push_back(std::move(block));
-  for (const NamedRuns& side : runs) {
-    for (Block& block : runs_table(side, most_listed)) page.blocks.push_back(std::move(block));
-  }
+  add_runs_plots(page, runs);
+  for (const NamedRuns& side : runs) add_runs_table(page, side, most_listed);
 }
 
 }  // namespace

@@ -117,12 +117,12 @@ std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all) {
   return plot;
 }
 
-std::vector<Block> runs_plots(const std::vector<NamedRuns>& all) {
+void add_runs_plots(Page& page, const std::vector<NamedRuns>& all) {
   Plots plots;
   for (const Cost cost : kCosts) {
     if (auto plot = runs_plot(cost, all)) plots.plots.emplace_back(std::move(*plot));
   }
-  if (plots.plots.empty()) return {};
+  if (plots.plots.empty()) return;
   std::string legend =
       "A dot is a run: the first one at the top of its row, the last one at the bottom. The "
       "upright "
@@ -132,10 +132,8 @@ std::vector<Block> runs_plots(const std::vector<NamedRuns>& all) {
   if (are_thinned) {
     legend += " Of many runs the dots are the lowest and the highest of each group of neighbours.";
   }
-  std::vector<Block> blocks;
-  blocks.emplace_back(Note{std::move(legend)});
-  blocks.emplace_back(std::move(plots));
-  return blocks;
+  page.blocks.emplace_back(Note{std::move(legend)});
+  page.blocks.emplace_back(std::move(plots));
 }
 
 Note change_legend() {
@@ -163,7 +161,7 @@ DotPlot change_plot(std::string name, const std::vector<NamedRatio>& all) {
   return plot;
 }
 
-std::vector<Block> runs_table(const NamedRuns& runs, std::size_t most) {
+void add_runs_table(Page& page, const NamedRuns& runs, std::size_t most) {
   Table table{.caption = "Runs of " + runs.name,
               .columns = {{"run"},
                           {"energy ± (95 %)", true},
@@ -180,13 +178,11 @@ std::vector<Block> runs_table(const NamedRuns& runs, std::size_t most) {
                           cost_cell(Cost::power, run), cost_cell(Cost::cpu, run),
                           cost_cell(Cost::memory, run), end_cell(run)});
   }
-  std::vector<Block> blocks;
-  if (!table.rows.empty()) blocks.emplace_back(std::move(table));
+  if (!table.rows.empty()) page.blocks.emplace_back(std::move(table));
   if (runs.runs.size() > most) {
-    blocks.emplace_back(Note{fmt::format("{} of {} runs are not in the table.",
-                                         runs.runs.size() - most, runs.runs.size())});
+    page.blocks.emplace_back(Note{fmt::format("{} of {} runs are not in the table.",
+                                              runs.runs.size() - most, runs.runs.size())});
   }
-  return blocks;
 }
 
 }  // namespace wattle::html

@@ -19,8 +19,8 @@ struct NamedRuns {
 };
 /// Each run, and the mean with its 95 % interval. Absent where the cost of no run is known.
 [[nodiscard]] std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all);
-/// The same for every cost that is known, with a note on how to read them. Empty: none is.
-[[nodiscard]] std::vector<Block> runs_plots(const std::vector<NamedRuns>& all);
+/// Adds the same for every cost that is known, with a note on how to read them.
+void add_runs_plots(Page& page, const std::vector<NamedRuns>& all);
 
 struct NamedRatio {
   std::string name;
@@ -35,8 +35,8 @@ struct NamedRatio {
 /// the highest.
 [[nodiscard]] std::vector<double> thinned(const std::vector<double>& values, std::size_t most);
 
-/// The single runs, as a table that is folded up. Past `most` rows there is a note in place of the
-/// others.
-[[nodiscard]] std::vector<Block> runs_table(const NamedRuns& runs, std::size_t most);
+/// Adds the single runs, as a table that is folded up. Past `most` rows there is a note in place of
+/// the others.
+void add_runs_table(Page& page, const NamedRuns& runs, std::size_t most);
 
 }  // namespace wattle::html
