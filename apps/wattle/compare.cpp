@@ -3,11 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 
-#include "base/file.hpp"
-#include "base/text.hpp"
 #include "commands.hpp"
 #include "history_query.hpp"
 #include "output.hpp"
@@ -23,18 +19,10 @@ namespace {
 constexpr int kCostsMore = 1;
 constexpr int kNotComparable = 2;
 
-RunSource source_in_file(const std::string& path) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-  const auto text = read_file(path == "-" ? "/dev/stdin" : path, kMostBytes);
-  if (!text) {
-    throw Error(
-        fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
-  }
-  return read_source(*text, path);
-}
-
 RunSource source_named(const std::string& word) {
-  if (!is_history_query(word) && is_file_name(word)) return source_in_file(word);
+  if (!is_history_query(word) && is_file_name(word)) {
+    return read_source(content_of_file(word), word);
+  }
   const LoadedRuns loaded = load_runs({word});
   if (!loaded.problems.empty()) throw Error(loaded.problems.front());
   std::vector<RunRecord> records;

@@ -21,8 +21,6 @@
 namespace wattle::app {
 namespace {
 
-constexpr std::size_t kMostFileBytes = std::size_t{1} << 30U;
-
 /// A record, or a line of `history export`.
 NamedRecord named_record(const RecordText& text) {
   if (schema_of(text.json) != kSavedRunSchema) {
@@ -32,26 +30,25 @@ NamedRecord named_record(const RecordText& text) {
   return {text.name, parse_run_record(saved.record, text.name), std::move(saved.series)};
 }
 
+/// The history of the settings. Throws `Error` if there is none.
+std::unique_ptr<RunHistory> open_saved_runs() {
+  const Settings settings = read_settings();
+  return std::make_unique<RunHistory>(
+      settings.history.empty() ? default_history_path() : settings.history,
+      RunHistory::Missing::refuse);
+}
+
+/// Throws `Error` if the file cannot be read, or holds one value that is no record.
 void load_file(const std::string& path, LoadedRuns& loaded) {
-  const auto content = read_file(path == "-" ? "/dev/stdin" : path, kMostFileBytes);
-  if (!content) {
-    loaded.problems.push_back(
-        fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
-    return;
-  }
+  const std::string content = content_of_file(path);
   const std::string name = path == "-" ? "standard input" : path;
   // Half a file still has the records before.
-  std::string_view rest = *content;
+  std::string_view rest = content;
   const bool is_one_value = rest.find('\n') + 1 >= rest.size() || !rest.starts_with("{\"");
-  try {
-    if (is_one_value) {
-      for (const RecordText& record : parse_records(rest, name)) {
-        loaded.records.push_back(named_record(record));
-      }
-      return;
+  if (is_one_value) {
+    for (const RecordText& record : parse_records(rest, name)) {
+      loaded.records.push_back(named_record(record));
     }
-  } catch (const FormatError& error) {
-    loaded.problems.emplace_back(error.what());
     return;
   }
   constexpr std::size_t kMostProblems = 5;
@@ -91,11 +88,13 @@ bool is_file_name(const std::string& word) {
          std::filesystem::exists(word, error);
 }
 
-std::unique_ptr<RunHistory> open_saved_runs() {
-  const Settings settings = read_settings();
-  return std::make_unique<RunHistory>(
-      settings.history.empty() ? default_history_path() : settings.history,
-      RunHistory::Missing::refuse);
+std::string content_of_file(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+  if (auto content = read_file(path == "-" ? "/dev/stdin" : path, kMostBytes)) {
+    return *std::move(content);
+  }
+  throw Error(
+      fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
 }
 
 LoadedRuns load_runs(const std::vector<std::string>& words) {
@@ -103,11 +102,11 @@ LoadedRuns load_runs(const std::vector<std::string>& words) {
   std::unique_ptr<RunHistory> history;
   for (const std::string& word : words) {
     const bool is_query = is_history_query(word);
-    if (!is_query && is_file_name(word)) {
-      load_file(word, loaded);
-      continue;
-    }
     try {
+      if (!is_query && is_file_name(word)) {
+        load_file(word, loaded);
+        continue;
+      }
       if (!history) history = open_saved_runs();
       if (is_query) {
         load_query(*history, word, loaded);

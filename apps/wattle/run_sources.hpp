@@ -1,7 +1,6 @@
 // Runs that a command line names: files of records, and IDs and queries of the history.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,8 @@ struct LoadedRuns {
 
 /// True if a word names a file, not the ID of a saved run.
 [[nodiscard]] bool is_file_name(const std::string& word);
-/// The history of the settings. Throws `Error` if there is none.
-[[nodiscard]] std::unique_ptr<RunHistory> open_saved_runs();
+/// The content of such a file; "-" is stdin. Throws `Error` if it cannot be read.
+[[nodiscard]] std::string content_of_file(const std::string& path);
 
 /// A word is a query of the history (history_query.hpp), a file if it exists or has a slash or a
 /// dot, else the ID of a saved run. A file has one record, or one per line, as `run --json` and
