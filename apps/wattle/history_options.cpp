@@ -167,7 +167,8 @@ void add_history(CLI::App& app, RawHistoryOptions& raw) {
   history->footer(kHistoryFooter);
   history->add_option("ACTION", raw.words, "show, rm, export or import, and IDs or files")
       ->type_name("");
-  add_value(*history, "--command", raw.history.filter.command, "TEXT", "Runs whose command line contains TEXT");
+  add_value(*history, "--command", raw.history.filter.command, "TEXT",
+            "Runs whose command line contains TEXT");
   history->add_option("--tag", raw.tags, "Runs with this tag (KEY: with any value)")
       ->type_name("KEY=VALUE")
       ->expected(1)
