@@ -15,14 +15,14 @@ namespace wattle {
 
 /// A property of a measured value. None of these is an error: the value is what is known.
 enum class Flag : std::uint8_t {
-  wrapped,       ///< the counter passed its end on the way; nothing is lost
-  reset,         ///< the counter restarted: the time around the restart is unknown
-  ambiguous,     ///< read too late: a wrap could also be a reset, or several wraps
-  implausible,   ///< a value jumped beyond what the device can do: that time is unknown
-  short_window,  ///< shorter than one update of the sensor: the uncertainty is a bound
-  gap,           ///< part of the window was not seen (suspended, sensor failing, counter standing)
-  lost,          ///< the sensor was gone for a while, or to the end
-  late,          ///< the sensor did not answer in time at an end of the window
+  wrapped,           ///< the counter passed its end on the way; nothing is lost
+  reset,             ///< the counter restarted: the time around the restart is unknown
+  ambiguous,         ///< read too late: a wrap could also be a reset, or several wraps
+  implausible,       ///< a value jumped beyond what the device can do: that time is unknown
+  short_window,      ///< shorter than one update of the sensor: the uncertainty is a bound
+  gap,               ///< part of the window was not seen (suspended, failing, or standing still)
+  lost,              ///< the sensor was gone for a while, or to the end
+  late,              ///< the sensor did not answer in time at an end of the window
   partial_coverage,  ///< the sensor sees a part of the time only
   disagrees,         ///< two methods differ by more than their uncertainties
   zero,              ///< the sensor showed no energy at all

@@ -26,6 +26,29 @@ std::optional<Boundary> boundary(const std::optional<StoredReading>& reading) no
   return Boundary{.at = reading->first_seen, .ticks = reading->raw};
 }
 
+/// When the counter showed its last ticks first, where that is longer before the end than it can
+/// stand still; else the end. What was spent since then is not known.
+TimePoint stopped_at(const History& history, const Ends& ends) noexcept {
+  // A counter that is late by less is not suspected.
+  static constexpr nanoseconds kShortest = std::chrono::seconds(1);
+  static constexpr nanoseconds kExact = std::chrono::milliseconds(1);
+  const nanoseconds limit = std::max(longest_standstill(history.channel()), kShortest);
+  const auto stands_at = [&](TimePoint at) {
+    const auto reading = history.values().at(at).before;
+    return reading && reading->raw >= ends.last.ticks;
+  };
+  TimePoint moving = ends.first.at;
+  TimePoint standing = ends.last.at;
+  // Without a tick in the whole window see `is_stuck`; a fraction lies between two that differ.
+  const bool has_moved = ends.last.ticks > ends.first.ticks && ends.last.fraction == 0.0;
+  if (!has_moved || standing - moving <= limit || !stands_at(standing - limit)) return standing;
+  while (standing - moving > kExact) {
+    const TimePoint middle = moving + (standing - moving) / 2;
+    (stands_at(middle) ? standing : moving) = middle;
+  }
+  return standing;
+}
+
 std::optional<Ends> ends_of(const History& history, const EnergyWindow& window) noexcept {
   const auto or_else = [](std::optional<Boundary> end, auto look_up) {
     return end ? end : look_up();
@@ -36,7 +59,9 @@ std::optional<Ends> ends_of(const History& history, const EnergyWindow& window) 
                             [&] { return boundary(history.values().at(window.end).before); });
   if (!first || !last || last->at <= first->at) return std::nullopt;
   if (last->at <= window.begin || first->at >= window.end) return std::nullopt;
-  return Ends{.first = *first, .last = *last};
+  Ends ends{.first = *first, .last = *last};
+  ends.last.at = stopped_at(history, ends);
+  return ends;
 }
 
 /// Mean power between two times that lie between readings.
@@ -146,6 +171,8 @@ std::optional<Ends> interpolated_ends(const History& history, const EnergyWindow
   if (history.condition(window.begin, window.end + age).unknown > nanoseconds(0)) {
     return std::nullopt;
   }
+  const Ends looked_up{.first = *first, .last = *last};
+  if (stopped_at(history, looked_up) < last->at) return std::nullopt;
   first->at = window.begin;
   last->at = window.end;
   return Ends{.first = *first, .last = *last};
@@ -218,28 +245,6 @@ Joules subtract_outside(const TimeOutside& beyond, Joules energy,
   return std::max(energy - before - after, Joules(0.0));
 }
 
-/// How long the counter had been standing at the end of the window, where that is longer than it
-/// can: what was spent in that time is not known, unless it was unknown anyway.
-nanoseconds stuck_before_end(const History& history, const Ends& ends) {
-  // A counter that is late by less is not suspected.
-  static constexpr nanoseconds kShortest = std::chrono::seconds(1);
-  static constexpr nanoseconds kExact = std::chrono::milliseconds(1);
-  const nanoseconds limit = std::max(longest_standstill(history.channel()), kShortest);
-  const auto stands_at = [&](TimePoint at) {
-    const auto reading = history.values().at(at).before;
-    return reading && reading->raw >= ends.last.ticks;
-  };
-  TimePoint moving = ends.first.at;
-  TimePoint standing = ends.last.at;
-  const bool lies_between_ticks = ends.last.fraction > 0.0;
-  if (lies_between_ticks || standing - moving <= limit || !stands_at(standing - limit)) return {};
-  while (standing - moving > kExact) {
-    const TimePoint middle = moving + (standing - moving) / 2;
-    (stands_at(middle) ? standing : moving) = middle;
-  }
-  return ends.last.at - standing - history.condition(standing, ends.last.at).unknown;
-}
-
 }  // namespace
 
 EnergyFigure counter_energy(const History& history, const EnergyWindow& window) {
@@ -273,12 +278,6 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
     figure.known = Seconds(0);
     figure.flags.set(Flag::stuck);
     return figure;
-  }
-  if (const nanoseconds stuck = stuck_before_end(history, *ends); stuck > nanoseconds(0)) {
-    known -= stuck;
-    figure.known = std::max(figure.known - Seconds(stuck), Seconds(0.0));
-    figure.unknown += stuck;
-    figure.flags.set(Flag::gap);
   }
   Joules energy = joules(channel, ticks);
   if (afterwards) {

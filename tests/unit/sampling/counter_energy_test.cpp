@@ -285,6 +285,31 @@ TEST(StuckCounter, IsUnknownSinceItStoppedInTheWindow) {
   EXPECT_EQ(names(figure.flags), Names{"gap"});
 }
 
+/// Of the device that answers late: what is after the window is not in it.
+TEST(StuckCounter, IsUnknownNoLongerThanTheWindowIs) {
+  KnownHistory history(restless_half_joules());
+  for (nanoseconds at = 0s; at <= 30400ms; at += 100ms) {
+    history.read(at, static_cast<std::uint64_t>(std::min<nanoseconds>(at, 10s) / 50ms));
+  }
+  const EnergyFigure figure =
+      counter_energy(*history, {.begin = kBegin, .end = kBegin + 30s, .last = history->last()});
+  EXPECT_EQ(figure.energy, Joules(100.0));
+  EXPECT_NEAR(figure.unknown.count(), 20.0, 2e-3);
+  EXPECT_NEAR(figure.known.count(), 10.0, 2e-3);
+  EXPECT_NEAR(figure.mean.value().si(), 10.0, 1e-2);
+}
+
+TEST(StuckCounter, IsUnknownSinceItStoppedInAWindowAskedForAfterwards) {
+  KnownHistory history(restless_half_joules());
+  for (nanoseconds at = 0s; at <= 31s; at += 1ms) {
+    history.read(at, static_cast<std::uint64_t>(std::min<nanoseconds>(at, 10s) / 50ms));
+  }
+  const EnergyFigure figure = counter_energy(*history, {.begin = kBegin, .end = kBegin + 30s});
+  EXPECT_EQ(figure.energy, Joules(100.0));
+  EXPECT_NEAR(figure.unknown.count(), 20.0, 2e-3);
+  EXPECT_EQ(names(figure.flags), Names{"gap"});
+}
+
 TEST(StuckCounter, IsNotOneThatIsLateByLessThanASecond) {
   EXPECT_EQ(of_a_counter_that_stops(10900ms).unknown, Seconds(0.0));
 }
