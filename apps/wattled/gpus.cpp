@@ -111,15 +111,6 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
   return answer;
 }
 
-/// What a driver does not offer (400) is no failure.
-void note_answer(std::set<wire::DeviceId>& failing, wire::DeviceId id, const GpuAnswer& answer) {
-  if (answer.fault && answer.fault->status >= 500) {
-    failing.insert(id);
-  } else {
-    failing.erase(id);
-  }
-}
-
 }  // namespace
 
 DeviceFault driver_fault(unsigned status, const Sensor& sensor, std::string_view what) {
@@ -164,6 +155,8 @@ bool Gpus::begin(const std::shared_ptr<Worker>& thread, const std::shared_ptr<Se
 
 /// A question to one GPU, and the callers that wait for its answer.
 struct Gpus::PendingQuestion {
+  explicit PendingQuestion(TimePoint now) : asked(now) {}
+  const TimePoint asked;
   std::atomic<bool> has_begun{false};
   std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< only for the loop's thread
 };
@@ -175,14 +168,15 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
   // Until the driver call starts, callers with the same question join. So the answer is newer than
   // each of their requests, and any number of callers costs at most two driver calls.
   if (!pending || pending->has_begun) {
-    auto next = std::make_shared<PendingQuestion>();
+    auto next = std::make_shared<PendingQuestion>(loop_.now());
     // The callbacks go back to the loop, with its timers: the thread may outlive both.
-    const auto work = [id, question, next, failing = failing_,
+    const auto work = [question, next, has_failed = gpu.has_failed,
                        post = loop_.poster()](Sensor& sensor) mutable {
       next->has_begun = true;
       const GpuAnswer answer = daemon::ask(sensor, question);
-      post([id, next = std::move(next), failing = std::move(failing), answer] {
-        note_answer(*failing, id, answer);
+      post([next = std::move(next), has_failed = std::move(has_failed), answer] {
+        // What a driver does not offer (400) is no failure.
+        *has_failed = answer.fault && answer.fault->status >= 500;
         for (const auto& answer_to : std::exchange(next->waiting, {})) answer_to(answer);
       });
     };
@@ -193,6 +187,17 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
   if (pending->waiting.size() >= kMostWaiting) return false;
   pending->waiting.push_back(std::move(then));
   return true;
+}
+
+bool Gpus::fail() const {
+  const TimePoint now = loop_.now();
+  const auto is_overdue = [&](const auto& asked) {
+    const auto& [question, pending] = asked;
+    return pending && !pending->waiting.empty() && now - pending->asked >= kPatience;
+  };
+  return std::ranges::any_of(gpus_, [&](const auto& gpu) {
+    return *gpu.second.has_failed || std::ranges::any_of(gpu.second.pending, is_overdue);
+  });
 }
 
 /// One question to several GPUs.
@@ -233,11 +238,7 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
         return ask_one(id, question, std::move(take));
       },
-      [failing = failing_, then = std::move(then)](Answers answers) {
-        // Those that did not answer in time, too.
-        for (const auto& [id, answer] : answers) note_answer(*failing, id, answer);
-        then(std::move(answers));
-      });
+      std::move(then));
 }
 
 void Gpus::run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,

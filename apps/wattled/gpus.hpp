@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,8 +92,8 @@ class Gpus {
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
                              std::function<void(const GpuAnswer&)> then);
 
-  /// True if a GPU failed when it was last asked: it is lost, or its driver gives no answer.
-  [[nodiscard]] bool fail() const noexcept { return !failing_->empty(); }
+  /// True if a GPU failed when it was last asked: it is lost, or its driver does not answer.
+  [[nodiscard]] bool fail() const;
 
  private:
   struct GatheredAnswers;
@@ -105,6 +104,8 @@ class Gpus {
     std::shared_ptr<Sensor> paced;
     std::shared_ptr<Worker> thread;
     std::map<GpuQuestion, std::shared_ptr<PendingQuestion>> pending{};  ///< the newest of each kind
+    /// Its last answer was a failure. Shared with the callbacks, which may outlive this.
+    std::shared_ptr<bool> has_failed = std::make_shared<bool>(false);
   };
   /// Starts the work on one GPU, and calls the function with its answer. False: no answer will
   /// come.
@@ -119,8 +120,6 @@ class Gpus {
   Loop& loop_;
   std::map<wire::DeviceId, Served> gpus_;
   Ids ids_;
-  /// Shared with the callbacks, which may outlive this.
-  std::shared_ptr<std::set<wire::DeviceId>> failing_ = std::make_shared<std::set<wire::DeviceId>>();
 };
 
 }  // namespace wattle::daemon

@@ -149,6 +149,24 @@ TEST_F(GpuStreams, ThatHangsHoldsUpNobodyAndIsNamed) {
   EXPECT_LE(first_->reads, 1 + 100);
 }
 
+TEST_F(GpuStreams, HaveFailedWhereTheDriverDoesNotAnswerOrTheGpuIsLost) {
+  stream_.subscribe(listener_, {0});
+  wait_for_post();
+  EXPECT_FALSE(gpus_.fail());
+  first_->is_shut = true;
+  loop_.advance(milliseconds(50));
+  EXPECT_FALSE(gpus_.fail()) << "it may still answer";
+  loop_.advance(seconds(4));
+  EXPECT_TRUE(gpus_.fail());
+  first_->is_shut = false;
+  wait_for_post();
+  EXPECT_FALSE(gpus_.fail());
+  first_->status = ReadStatus::gone;
+  loop_.advance(milliseconds(50));
+  wait_for_post();
+  EXPECT_TRUE(gpus_.fail());
+}
+
 TEST_F(GpuStreams, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
   fill_queue_of_first();
   stream_.subscribe(listener_, {0});
