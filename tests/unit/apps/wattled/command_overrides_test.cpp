@@ -92,6 +92,17 @@ TEST(CommandOverrides, RefuseWhatIsNoTomlWithItsLine) {
                 HasSubstr("line 2: "))
         << line;
   }
+  EXPECT_THAT(why_refused("[reset_locked_clocks]\ntimeout_s = 1\ntimeout_s = 2\n"),
+              HasSubstr("line 3: "));
+}
+
+TEST(CommandOverrides, TakeThePatternAsItIsWrittenInSingleQuotes) {
+  const CommandOverrides one = CommandOverrides::parse(
+      "# first\r\n[reset_locked_clocks] # second\ncommands = [ 'p', # third\n \"q\",\n]\n"
+      "error_pattern = 'a\\d#'\n");
+  const CommandOverride& reset = *one.find(ControlOperation::reset_locked_clocks);
+  EXPECT_THAT(reset.commands, ElementsAre(ElementsAre("p"), ElementsAre("q")));
+  EXPECT_EQ(reset.error_pattern->text(), "a\\d#");
 }
 
 TEST(CommandOverrides, RefuseValuesOfOtherTypes) {
@@ -187,7 +198,7 @@ TEST_F(OverridesFile, ThatIsNoneIsRefused) {
 TEST_F(OverridesFile, IsNamedBesideWhatIsWrongInIt) {
   folder_.write("overrides.toml", "[reset_locked_clocks]\ncommands\n");
   EXPECT_THAT(why_not_loaded((folder_.path() / "overrides.toml").string()),
-              AllOf(HasSubstr("overrides.toml"), HasSubstr("line 2: ")));
+              AllOf(HasSubstr("overrides.toml"), HasSubstr("line 2: "), HasSubstr("expected '='")));
 }
 
 }  // namespace
