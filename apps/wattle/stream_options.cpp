@@ -107,8 +107,7 @@ std::optional<std::vector<std::uint32_t>> parse_indices(std::string_view list,
 
 /// The content of the file that has `what`, at most `longest` bytes of it.
 std::string content_of(const std::string& path, std::string_view what, std::size_t longest) {
-  const std::optional<std::string> text = read_file(path, longest);
-  if (text) return *text;
+  if (auto text = read_file(path, longest)) return *std::move(text);
   throw InvalidArgument(fmt::format("cannot read the {} in {}: {}", what, printable(path),
                                     std::generic_category().message(errno)));
 }

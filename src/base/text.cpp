@@ -105,8 +105,9 @@ std::string shell_quoted(std::string_view word) {
     return printable(word);
   }
   std::string quoted = "'";
-  for (const char c : word)
+  for (const char c : word) {
     quoted += c == '\'' ? std::string_view("'\\''") : std::string_view(&c, 1);
+  }
   return printable(quoted + "'");
 }
 

@@ -22,8 +22,9 @@ void DmonTable::take_header(std::string_view names) {
   found.places.fill(kNone);
   for (std::string_view name = take_word(names); !name.empty(); name = take_word(names)) {
     const auto* const known = std::ranges::find(kNames, name);
-    if (known != kNames.end())
+    if (known != kNames.end()) {
       found.places.at(static_cast<std::size_t>(known - kNames.begin())) = found.count;
+    }
     ++found.count;
   }
   // Else it is the line of units below the header.
@@ -35,8 +36,9 @@ bool DmonTable::take_row(std::string_view line) {
   std::size_t column = 0;
   for (std::string_view word = take_word(line); !word.empty(); word = take_word(line), ++column) {
     const auto* const place = std::ranges::find(columns_.places, column);
-    if (place != columns_.places.end())
+    if (place != columns_.places.end()) {
       words.at(static_cast<std::size_t>(place - columns_.places.begin())) = word;
+    }
   }
   const auto index = parse_unsigned<unsigned>(words[0]);
   const GpuRow row{.whole = column == columns_.count && index,
