@@ -56,6 +56,7 @@ run_tests() {
   # A test of CTest is a suite of GoogleTest's, a single one of them, or another program.
   awk '/ Test: / { name = $3; ++tests; is_first = 1 }
     /^\[ RUN      \]/ { name = $4; tests += !is_first; is_first = 0 }
+    /^skipped: / { print "skipped " name ": " substr($0, 10); ++skipped }
     /: Skipped$/ { getline; print "skipped " name ": " $0; ++skipped }
     END { printf "%d tests ran, %d were skipped\n", tests - skipped, skipped }' \
     "build/$preset/Testing/Temporary/LastTest.log"

@@ -274,6 +274,6 @@ def default_interrupt():
 
 if __name__ == "__main__":
     if not own_network():
-        print("no network of its own: namespaces are not permitted")
+        print("skipped: no network of its own: namespaces are not permitted")
         sys.exit(4)
     unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
