@@ -19,7 +19,7 @@ bool wait_for_tick(Ticker& ticker, LiveOutput* out, const Fd& end) {
     patient_poll(waited, -1);
     if ((waited[0].revents & POLLIN) != 0 && has_come(end)) return false;
     if ((waited[1].revents & POLLIN) != 0 && ticker.ends_interval()) return true;
-    if (waited[2].revents != 0) out->flush();
+    if (out != nullptr && waited[2].revents != 0) out->flush();
   }
   return false;
 }

@@ -12,6 +12,7 @@
 
 #include "base/call_with_deadline.hpp"
 #include "base/log.hpp"
+#include "sampling/history.hpp"
 #include "sampling/update_observer.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
