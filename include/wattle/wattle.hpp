@@ -20,6 +20,7 @@
 #include "wattle/system.hpp"
 #include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
+#include "wattle/unix_times.hpp"
 
 namespace wattle {
 

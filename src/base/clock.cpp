@@ -1,9 +1,12 @@
 #include "base/clock.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 
 #include "base/anchor.hpp"
 #include "base/cpu_time.hpp"
+#include "wattle/unix_times.hpp"
 
 namespace wattle {
 namespace {
@@ -60,6 +63,14 @@ const Clock& machine_clock() noexcept {
 
 double to_unix(TimePoint time) noexcept {
   return ask_history([&](const AnchorHistory& known) { return known.to_unix(time); });
+}
+
+void to_unix(std::span<const TimePoint> times, std::span<double> unix_s) noexcept {
+  // A copy: others do not wait while a long span is converted.
+  const AnchorHistory known = ask_history([](const AnchorHistory& now) { return now; });
+  for (std::size_t i = 0; i < std::min(times.size(), unix_s.size()); ++i) {
+    unix_s[i] = known.to_unix(times[i]);
+  }
 }
 
 TimePoint from_unix(double unix_s) noexcept {

@@ -147,7 +147,8 @@ bool EnergySample::is_complete(std::size_t index) const {
   return measured.energy && measured.unknown <= kMostUnknown * duration_;
 }
 
-bool operator==(const EnergySample& a, const EnergySample& b) {
+// Exported here: its declaration is a friend's.
+WATTLE_EXPORT bool operator==(const EnergySample& a, const EnergySample& b) {
   return a.timestamp_ == b.timestamp_ && a.duration_ == b.duration_ && a.tag_ == b.tag_ &&
          a.energies_ == b.energies_ && (a.domains_ == b.domains_ || *a.domains_ == *b.domains_);
 }

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <vector>
+
+#include "wattle/unix_times.hpp"
 
 namespace wattle {
 namespace {
@@ -34,6 +37,15 @@ TEST(Clock, AgreesWithTheWallClock) {
   constexpr double kMargin = 0.01;
   EXPECT_GE(now, before - kMargin);
   EXPECT_LE(now, after + kMargin);
+}
+
+TEST(Clock, ConvertsManyTimesAsItConvertsOne) {
+  const TimePoint now = TimePoint::clock::now();
+  const std::vector<TimePoint> times = {now, now - 1h, now + 1ns, now};
+  std::vector<double> unix_s(times.size());
+  to_unix(times, unix_s);
+  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(unix_s[i], to_unix(times[i]));
+  to_unix({}, {});
 }
 
 TEST(Clock, WallTimeConvertsBack) {
