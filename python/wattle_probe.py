@@ -22,10 +22,11 @@ def probe_jax_peak_memory_mb():
     Never raises. Imports JAX, and so starts it where the program has not: it takes memory then.
     """
     try:
-        import jax
+        import jax  # pyright: ignore[reportMissingImports]
 
         gpu = next(device for device in jax.local_devices() if device.platform == "gpu")
         peak = float(gpu.memory_stats()["peak_bytes_in_use"]) / _MEBIBYTE
-    except Exception:  # whatever is wrong with it: a probe must not end a run
+    # Whatever is wrong with it: a probe must not end a run.
+    except Exception:  # noqa: BLE001
         return None
     return peak if math.isfinite(peak) and peak >= 0 else None

@@ -1,0 +1,64 @@
+// Exceptions of the library as exceptions of Python: the classes are in wattle/_errors.py.
+#include <pybind11/pybind11.h>
+
+#include <exception>
+#include <string>
+
+#include "bindings.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::python {
+namespace {
+
+/// Raises `wattle._errors.NAME(message, *details)`.
+template <class... Details>
+void raise(const char* name, const Error& error, const Details&... details) {
+  try {
+    const py::object kind = py::module_::import("wattle._errors").attr(name);
+    const py::object raised = kind(text(error.what()), details...);
+    PyErr_SetObject(kind.ptr(), raised.ptr());
+  } catch (py::error_already_set& missing) {
+    missing.restore();
+  }
+}
+
+void translate(std::exception_ptr thrown) {
+  if (!thrown) return;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const InvalidArgument& error) {
+    raise("InvalidArgument", error);
+  } catch (const PermissionDenied& error) {
+    raise("PermissionDenied", error, text(error.path()), text(error.remedy()));
+  } catch (const NoSuchDomain& error) {
+    raise("NoSuchDomain", error, text(error.domain_name()));
+  } catch (const NoSuchDevice& error) {
+    raise("NoSuchDevice", error);
+  } catch (const NoSuchSample& error) {
+    raise("NoSuchSample", error);
+  } catch (const CapabilityError& error) {
+    raise("CapabilityError", error);
+  } catch (const NotStarted& error) {
+    raise("NotStarted", error);
+  } catch (const NotStopped& error) {
+    raise("NotStopped", error);
+  } catch (const InvalidState& error) {
+    raise("InvalidState", error);
+  } catch (const InconsistentSamples& error) {
+    raise("InconsistentSamples", error);
+  } catch (const NoSampleProcessed& error) {
+    raise("NoSampleProcessed", error);
+  } catch (const WriteError& error) {
+    raise("WriteError", error, text(error.path()), py::int_(error.error_number()));
+  } catch (const FormatError& error) {
+    raise("FormatError", error, text(error.path()));
+  } catch (const Error& error) {
+    raise("Error", error);
+  }
+}
+
+}  // namespace
+
+void register_errors() { py::register_exception_translator(&translate); }
+
+}  // namespace wattle::python

@@ -1,0 +1,174 @@
+"""Energy, power and use of machines, in Python.
+
+    with wattle.measure("epoch") as m:
+        train()
+    print(m)  # 1.23 kJ ± 0.04 (package_0, dram_0, nvidia_gpu_0)
+
+What is not known is None, and `missing` has the reason. docs/python.md has the rest.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wattle._core import (  # pyright: ignore[reportMissingModuleSource]
+        BestEnergy,
+        Energy,
+        EnergySample,
+        HardwareFiles,
+        PowerSample,
+        Refusal,
+        ResourceSummary,
+        ResourceUsage,
+        RunLog,
+        System,
+        Timeline,
+        build_resource_summary,
+        infer_update_period,
+        recover_usage,
+    )
+    from wattle._domain import Domain, domains
+    from wattle._errors import (
+        AuthError,
+        CapabilityError,
+        ConnectionError,
+        Error,
+        FormatError,
+        InconsistentSamples,
+        InvalidArgument,
+        InvalidState,
+        NoSampleProcessed,
+        NoSuchDevice,
+        NoSuchDomain,
+        NoSuchSample,
+        NotStarted,
+        NotStopped,
+        PermissionDenied,
+        WriteError,
+    )
+    from wattle._mark import Phase, end_mark, mark
+    from wattle._measure import Measure, measure
+    from wattle._measurement import EnergyRange, Estimate, Measurement
+    from wattle._meter import Counter, EnergyMeter, EnergySource, Gauge
+    from wattle._power import PowerMonitor, to_numpy, to_pandas
+    from wattle._run import Report, doctor, run, sensors
+    from wattle._run_monitor import HardwareMonitor, summarize
+    from wattle._trace import (
+        CsvHandler,
+        EnergyHandler,
+        EnergyTrace,
+        PandasHandler,
+        PrintHandler,
+    )
+    from wattle._tracker import Tracker
+    from wattle._windows import Windows
+
+    __version__: str
+
+__all__ = [
+    "AuthError",
+    "BestEnergy",
+    "CapabilityError",
+    "ConnectionError",
+    "Counter",
+    "CsvHandler",
+    "Domain",
+    "Energy",
+    "EnergyHandler",
+    "EnergyMeter",
+    "EnergyRange",
+    "EnergySample",
+    "EnergySource",
+    "EnergyTrace",
+    "Error",
+    "Estimate",
+    "FormatError",
+    "Gauge",
+    "HardwareFiles",
+    "HardwareMonitor",
+    "InconsistentSamples",
+    "InvalidArgument",
+    "InvalidState",
+    "Measure",
+    "Measurement",
+    "NoSampleProcessed",
+    "NoSuchDevice",
+    "NoSuchDomain",
+    "NoSuchSample",
+    "NotStarted",
+    "NotStopped",
+    "PandasHandler",
+    "PermissionDenied",
+    "Phase",
+    "PowerMonitor",
+    "PowerSample",
+    "PrintHandler",
+    "Refusal",
+    "Report",
+    "ResourceSummary",
+    "ResourceUsage",
+    "RunLog",
+    "System",
+    "Timeline",
+    "Tracker",
+    "Windows",
+    "WriteError",
+    "build_resource_summary",
+    "doctor",
+    "domains",
+    "end_mark",
+    "infer_update_period",
+    "mark",
+    "measure",
+    "recover_usage",
+    "run",
+    "sensors",
+    "summarize",
+    "to_numpy",
+    "to_pandas",
+]
+
+# The module of each name: nothing is imported before it is used.
+_HOMES = {
+    "_core": (
+        "BestEnergy Energy EnergySample HardwareFiles PowerSample Refusal ResourceSummary "
+        "ResourceUsage RunLog System Timeline build_resource_summary infer_update_period "
+        "recover_usage"
+    ),
+    "_domain": "Domain domains",
+    "_errors": (
+        "AuthError CapabilityError ConnectionError Error FormatError InconsistentSamples "
+        "InvalidArgument InvalidState NoSampleProcessed NoSuchDevice NoSuchDomain "
+        "NoSuchSample NotStarted NotStopped PermissionDenied WriteError"
+    ),
+    "_mark": "Phase end_mark mark",
+    "_measure": "Measure measure",
+    "_measurement": "EnergyRange Estimate Measurement",
+    "_meter": "Counter EnergyMeter EnergySource Gauge",
+    "_power": "PowerMonitor to_numpy to_pandas",
+    "_run": "Report doctor run sensors",
+    "_run_monitor": "HardwareMonitor summarize",
+    "_trace": "CsvHandler EnergyHandler EnergyTrace PandasHandler PrintHandler",
+    "_tracker": "Tracker",
+    "_windows": "Windows",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from wattle._library import core
+
+        value: object = core.version()
+    elif name in _HOME:
+        import importlib
+
+        # The library is ready then, also if a type of it is all that is used.
+        importlib.import_module("wattle._library")
+        value = getattr(importlib.import_module(f"wattle.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"module 'wattle' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -1,0 +1,52 @@
+"""Numbers and tables for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+__all__ = ["energy_text", "row_html", "seconds_text"]
+
+_PREFIXES = ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (0.0, "µJ"))
+
+
+def energy_text(energy_j: float | None, uncertainty_j: float | None, unknown_s: float = 0.0) -> str:
+    """ "1.23 kJ ± 0.04"; "at least 1.23 kJ ± 0.04, 0.5 s unknown"; "unknown"."""
+    if energy_j is None:
+        return "unknown"
+    size = max(abs(energy_j), uncertainty_j or 0.0)
+    factor, unit = next(prefix for prefix in _PREFIXES if size >= prefix[0])
+    factor = factor or 1e-6
+    if size == 0:
+        factor, unit = 1.0, "J"
+    decimals = _decimals(energy_j / factor, (uncertainty_j or 0.0) / factor)
+    text = f"{energy_j / factor:.{decimals}f} {unit}"
+    if uncertainty_j is not None:
+        text += f" ± {uncertainty_j / factor:.{decimals}f}"
+    if unknown_s > 0:
+        text = f"at least {text}, {seconds_text(unknown_s)} unknown"
+    return text
+
+
+def seconds_text(seconds: float) -> str:
+    """ "2.5 s", "3.1 ms", "120 µs"."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if abs(seconds) >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def _decimals(value: float, uncertainty: float) -> int:
+    """As many as the uncertainty has at one significant digit, and at most four of the value."""
+    digits = 3 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
+    if uncertainty > 0:
+        digits = min(digits, max(0, -math.floor(math.log10(uncertainty))))
+    return min(digits, 6)
+
+
+def row_html(cells: Iterable[object], tag: str = "td") -> str:
+    """A row of a table, its texts escaped."""
+    import html
+
+    inner = "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
+    return f"<tr>{inner}</tr>"
