@@ -156,6 +156,10 @@ class WATTLE_EXPORT EnergyReader {
 /// of their own and given half a second. The ends of an interval are those readings, and the time
 /// from one domain's to another's is part of the uncertainty. Nothing is computed before `trace`.
 ///
+/// Each section has the energy of the whole machine. Sections of several threads that overlap have
+/// the same joules each: they are no shares of it, and their sum means nothing. Where work runs at
+/// the same time, measure it as one section. The log says so once.
+///
 /// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads;
 /// while one reads, the others wait: a micro-second for CPUs, up to half a second once for a GPU
 /// that hangs, the waits of `aligned`.
@@ -177,7 +181,8 @@ class WATTLE_EXPORT EnergyMeter {
   EnergyMeter(EnergyMeter&&) noexcept;
   EnergyMeter& operator=(EnergyMeter&&) noexcept;
 
-  /// A new meter that shares this one's sensors: it opens none.
+  /// A new meter that shares this one's sensors: it opens none. It measures the same machine: where
+  /// both run at the same time, both have the energy of that time, all of it.
   [[nodiscard]] EnergyMeter another() const;
   /// A meter that shares sensors with every living meter that was made here with the same options
   /// (`default_tag` apart). The sensors are opened if there is none, and with `sources` always.
@@ -292,9 +297,10 @@ class Measured {
 };
 
 /// `function`, measured. All functions that are measured over the same domains share sensors, which
-/// are opened now unless another one has them open. `handler` outlives what is returned. The tag is
-/// `tag`: a function that is passed as a value does not know its name; `measured<function>()` does.
-/// Throws as `EnergyMeter` does.
+/// are opened now unless another one has them open. Calls in several threads at the same time each
+/// have the energy of the whole machine: do not add them. `handler` outlives what is returned. The
+/// tag is `tag`: a function that is passed as a value does not know its name;
+/// `measured<function>()` does. Throws as `EnergyMeter` does.
 template <class Function>
 [[nodiscard]] auto measured(Function&& function, EnergyHandler& handler = default_handler(),
                             std::optional<std::vector<Domain>> domains = {}, std::string tag = "") {

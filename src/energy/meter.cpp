@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "energy/metered_domains.hpp"
+#include "energy/running_window.hpp"
 #include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
 
@@ -77,6 +78,7 @@ struct EnergyMeter::Records {
   std::vector<StoredBoundary> ends;         ///< `width` for each call
   std::vector<StoredWaitingPower> waiting;  ///< as `ends`, where these are aligned
   bool running = false;
+  detail::RunningWindow window;
 };
 
 /// Room is made before anything is read: what fails then has recorded nothing.
@@ -104,6 +106,8 @@ void EnergyMeter::Records::capture(detail::CallKind kind, std::optional<std::str
   calls.back() = {
       .called = times.called, .returned = times.returned, .tag = tag_number, .begin = begin};
   running = !stops;
+  if (starts) window.start();
+  if (stops) window.end();
 }
 
 EnergySample EnergyMeter::Records::sample(std::size_t call) const {
@@ -161,6 +165,7 @@ void EnergyMeter::start(std::optional<std::string_view> tag) {
   constexpr std::size_t kManyTags = 10'000;
   if (records().tags.size() > kManyTags) records().tags = {};
   records().running = false;
+  records().window.end();
   records().calls.clear();
   records().ends.clear();
   records().waiting.clear();
