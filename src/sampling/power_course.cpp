@@ -45,9 +45,22 @@ Grid grid_of(const CourseOptions& options) noexcept {
   return grid;
 }
 
-/// Absent where a part of the time is unknown. A counter beside a gauge is read less often.
+/// The one that shows power: the gauge, which is read at each interval, as for a series; the
+/// counter where there is none, or none ever showed anything. The energy of a counter that is
+/// renewed ten times a second at best says little about a tenth of a second.
+CourseSource shown_source(const CourseSource& source, const Grid& grid) {
+  CourseSource shown = source;
+  const bool shows_power = std::ranges::any_of(source.gauges, [&](const History* gauge) {
+    return gauge->gauge_window(grid.begin, grid.end).known > nanoseconds(0);
+  });
+  if (shows_power) shown.counter = nullptr;
+  if (!shows_power && source.counter != nullptr) shown.gauges = {};
+  return shown;
+}
+
+/// Absent where a part of the time is unknown.
 std::optional<Watts> step_power(const CourseSource& source, TimePoint begin, TimePoint end) {
-  if (!source.gauges.empty()) {
+  if (source.counter == nullptr) {
     return domain_power(nullptr, source.gauges, {.begin = begin, .end = end}).power;
   }
   const History& counter = *source.counter;
@@ -69,7 +82,7 @@ std::vector<TimePoint> edges_of(const CourseSource& source, const Grid& grid,
   std::vector<TimePoint> edges;
   for (TimePoint at = grid.begin; at < grid.end; at += grid.step) edges.push_back(at);
   edges.push_back(grid.end);
-  if (source.counter == nullptr || !source.gauges.empty()) return edges;
+  if (source.counter == nullptr) return edges;
   std::vector<std::optional<TimePoint>> readings(edges.size());
   const auto distance = [](TimePoint a, TimePoint b) { return a < b ? b - a : a - b; };
   std::size_t next = 0;
@@ -97,6 +110,19 @@ struct SumOfStep {
   std::size_t known = 0;  ///< domains in it
 };
 
+/// The mean power of a column, and its uncertainty; its extremes come later.
+PowerColumn mean_of(const CourseSource& source, TimePoint begin, TimePoint end) {
+  PowerColumn column;
+  const EnergyFigure figure =
+      domain_energy(source.counter, source.gauges, {.begin = begin, .end = end});
+  // Steps that are too short to show that the counter is stuck would be 0 W.
+  if (!figure.energy || figure.known <= Seconds(0)) return column;
+  column.mean = source.counter == nullptr ? step_power(source, begin, end)
+                                          : std::optional(*figure.energy / figure.known);
+  if (column.mean) column.uncertainty = figure.uncertainty / figure.known;
+  return column;
+}
+
 /// The columns of one domain; what its steps are is added to `sums`, where there are any.
 std::vector<PowerColumn> columns_of(const CourseSource& source, const Grid& grid,
                                     const std::vector<TimePoint>& edges,
@@ -108,13 +134,8 @@ std::vector<PowerColumn> columns_of(const CourseSource& source, const Grid& grid
     PowerColumn& column = columns[i];
     const std::size_t first = i * per_column;
     const std::size_t last = std::min(first + per_column, steps);
-    const EnergyFigure figure =
-        domain_energy(source.counter, source.gauges, {.begin = edges[first], .end = edges[last]});
-    // Steps that are too short to show that the counter is stuck would be 0 W.
-    if (!figure.energy || figure.known <= Seconds(0)) continue;
-    column.mean = *figure.energy / figure.known;
-    column.uncertainty = figure.uncertainty / figure.known;
-    if (per_column == 1) continue;
+    column = mean_of(source, edges[first], edges[last]);
+    if (!column.mean || per_column == 1) continue;
     for (std::size_t k = first; k < last; ++k) {
       // What is left of an interval at the end says little.
       const bool is_whole = 2 * (edges[k + 1] - edges[k]) >= grid.step;
@@ -213,7 +234,8 @@ PowerCourse power_course(std::span<const CourseSource> sources, const CourseOpti
   PowerCourse course{.length = grid.end - grid.begin, .column = grid.column, .step = grid.step};
   if (grid.columns == 0) return course;
   std::vector<SumOfStep> steps;
-  for (const CourseSource& source : sources) {
+  for (const CourseSource& given : sources) {
+    const CourseSource source = shown_source(given, grid);
     const std::vector<TimePoint> edges = edges_of(source, grid, options.interval);
     steps.resize(edges.size() - 1);
     const bool counts = counts_in_total(source.domain.kind());

@@ -128,8 +128,35 @@ std::string range_path(const std::vector<PowerColumn>& columns, const PowerScale
   });
 }
 
+/// The uncertainty of the columns, and how much of the plot their band would cover.
+struct Band {
+  Watts mean;          ///< of their uncertainties
+  double cover = 0.0;  ///< 1: all of it
+};
+
+Band band_of(const std::vector<PowerColumn>& columns, const PowerScale& scale) noexcept {
+  Band band;
+  double known = 0.0;
+  for (const PowerColumn& column : columns) {
+    if (!column.mean) continue;
+    const auto shown = [&](Watts power) {
+      return std::clamp(scale.place_of(power), 0, scale.steps());
+    };
+    band.cover +=
+        shown(*column.mean - column.uncertainty) - shown(*column.mean + column.uncertainty);
+    band.mean += column.uncertainty;
+    known += 1.0;
+  }
+  if (known == 0.0) return band;
+  return {.mean = band.mean / known, .cover = band.cover / known / scale.steps()};
+}
+
+/// A band that covers half of a plot hides what it shows.
+bool covers_plot(const Band& band) noexcept { return band.cover > 0.5; }
+
 /// Where no column is uncertain by a step or more there is nothing to draw.
 std::string doubt_path(const std::vector<PowerColumn>& columns, const PowerScale& scale) {
+  if (covers_plot(band_of(columns, scale))) return {};
   const bool is_visible = std::ranges::any_of(columns, [&](const PowerColumn& column) {
     return column.mean && column.uncertainty >= scale.step();
   });
@@ -277,22 +304,31 @@ std::string time_label(Seconds time, Seconds step, Seconds longest) {
 std::string figure_of(const PowerPlot& plot, const std::string& id) {
   const std::string name =
       fmt::format("<figcaption id=\"{}-name\">{}</figcaption>\n", id, escaped(plot.name));
-  const std::string summary =
-      fmt::format("<p class=\"summary\" id=\"{}-text\">{}</p>\n", id, escaped(plot.summary));
+  const auto summary_of = [&](const std::string& more) {
+    return fmt::format("<p class=\"summary\" id=\"{}-text\">{}{}</p>\n", id, escaped(plot.summary),
+                       more);
+  };
   const auto is_known = [](const PowerColumn& column) { return column.mean.has_value(); };
   if (std::ranges::none_of(plot.columns, is_known)) {
-    return fmt::format("<figure>\n{}{}</figure>\n", name, summary);
+    return fmt::format("<figure>\n{}{}</figure>\n", name, summary_of(""));
   }
   Watts highest = plot.scale;
   for (const PowerColumn& column : plot.columns) {
     highest = std::max({highest, column.mean.value_or(highest), column.highest.value_or(highest)});
   }
   const PowerScale scale = scale_for(highest);
+  const Band band = band_of(plot.columns, scale);
+  const std::string no_band = covers_plot(band)
+                                  ? fmt::format(
+                                        " The ± of {} is {} on average: its band would cover the "
+                                        "plot, and is not drawn.",
+                                        to_text(plot.column), to_text(band.mean))
+                                  : std::string();
   return fmt::format(
       "<figure class=\"power\" data-columns=\"{}\" data-column-seconds=\"{:.9g}\" "
       "data-seconds=\"{:.9g}\" data-steps=\"{}\" data-step-watts=\"{:.6g}\">\n{}{}{}{}</figure>\n",
       plot.columns.size(), plot.column.count(), plot.length.count(), scale.steps(),
-      scale.step().si(), name, svg_of(plot, scale, id), summary, values_of(plot));
+      scale.step().si(), name, svg_of(plot, scale, id), summary_of(no_band), values_of(plot));
 }
 
 }  // namespace wattle::html

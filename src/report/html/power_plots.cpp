@@ -106,8 +106,8 @@ std::string legend_of(const PowerCourse& course) {
                         to_text(course.step));
   }
   return text +
-         "The orange band is its ± (95 %, sampling only). Where the line has a gap, power is "
-         "unknown.";
+         "The orange band, where it leaves something to see, is its ± (95 %, sampling only). Where "
+         "the line has a gap, power is unknown.";
 }
 
 }  // namespace wattle::html

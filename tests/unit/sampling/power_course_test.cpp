@@ -91,6 +91,43 @@ TEST(PowerCourse, IsUnknownWhereNothingIsKnown) {
   EXPECT_EQ(columns[35].mean, Watts(200.0));
 }
 
+TEST(PowerCourse, ShowsWhatTheGaugeShowedWhereThereIsAlsoACounter) {
+  // 400 W for 0.3 s. The counter is renewed once a second, so it cannot say when that was.
+  KnownHistory gauge(whole_watts());
+  gauge.read_through(0s, 900ms, 100);
+  gauge.read_through(1s, 1200ms, 400);
+  gauge.read_through(1300ms, 4s, 100);
+  Channel slow = half_joules();
+  slow.domain = Domain::nvidia_gpu(0);
+  slow.counter.modulus = 0;
+  slow.counter.max_power = Watts(1000.0);
+  slow.update = {.mean = 1s, .spread = 0ns, .p99 = 1s};
+  KnownHistory counter(slow);
+  for (int i = 0; i <= 4; ++i) {
+    counter.read(i * 1s, static_cast<std::uint64_t>(i < 2 ? 200 * i : 200 * i + 180));
+  }
+  const History* const gauges[] = {&*gauge};
+  const auto columns =
+      course_of({{.domain = Domain::nvidia_gpu(0), .counter = &*counter, .gauges = gauges}}, 4s)
+          .domains.front()
+          .columns;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    EXPECT_EQ(columns[i].mean, Watts(i >= 10 && i < 13 ? 400.0 : 100.0)) << i;
+  }
+}
+
+TEST(PowerCourse, ShowsTheCounterWhereTheGaugeNeverShowedAnything) {
+  const Counted counted;
+  KnownHistory gauge(whole_watts());
+  for (nanoseconds at = 0ns; at <= 4s; at += 100ms) gauge.fail(at);
+  const History* const gauges[] = {&*gauge};
+  const auto columns =
+      course_of({{.domain = Domain::package(0), .counter = &*counted, .gauges = gauges}}, 4s)
+          .domains.front()
+          .columns;
+  EXPECT_NEAR(columns[15].mean->si(), 30.0, 1e-6);
+}
+
 TEST(PowerCourse, HasNoExtremesWhereACounterIsStuck) {
   // Both are renewed every millisecond; a step is shorter than it takes to see that the slow one is
   // stuck, and longer than it takes for the fast one.

@@ -57,6 +57,16 @@ TEST(PlotOfPower, ShowsWhatIsUncertain) {
               HasSubstr("<path class=\"doubt\" d=\"M0.5 0v0m1-50v100\"/>"));
 }
 
+TEST(PlotOfPower, SaysHowUncertainItIsWhereABandWouldCoverIt) {
+  const PowerColumn unsure{.mean = Watts(10.0), .uncertainty = Watts(30.0)};
+  const std::string svg = figure_of(plot_of({unsure, unsure}, Seconds(0.1)), "p");
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"doubt\"")));
+  EXPECT_THAT(svg,
+              HasSubstr("What it shows. The ± of 0.100 s is 30.00 W on average: its band would "
+                        "cover the plot, and is not drawn.</p>"));
+  EXPECT_THAT(svg, HasSubstr("data-steps=\"1000\" data-step-watts=\"0.01\"")) << "as measured";
+}
+
 TEST(PlotOfPower, OfNothingKnownIsASentence) {
   const std::string svg = figure_of(plot_of({{}, {}}), "p");
   EXPECT_THAT(svg, Not(HasSubstr("<svg")));
