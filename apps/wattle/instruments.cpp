@@ -103,7 +103,7 @@ void Instruments::read(bool ends_interval) {
 void Instruments::sample_tree(bool all) {
   const TreeState& state = all ? tree_->read_all() : tree_->read();
   statistics_.add(state);
-  if (phases_.any_open()) phases_.sample(state.combined.pss_bytes);
+  if (phases_.any_open() && !state.combined.is_estimated) phases_.sample(state.combined.pss_bytes);
 }
 
 void Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
@@ -111,8 +111,8 @@ void Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
 }
 
 /// Counters that answer at once and the processes are read now, but not more often than they
-/// change.
-SharedEnd Instruments::read_phase_end(TimePoint at) {
+/// change. Lanes are asked to read, and nobody waits for them.
+std::shared_ptr<PhaseEnd> Instruments::read_phase_end(TimePoint at) {
   constexpr nanoseconds kNews = std::chrono::milliseconds(1);
   const TimePoint now = clock_.now();
   const bool is_new = !last_phase_end_ || now - last_phase_end_read_ >= kNews;
@@ -128,12 +128,26 @@ SharedEnd Instruments::read_phase_end(TimePoint at) {
     if (tree_) {
       const TreeState& state = tree_->state();
       end->cpu = state.main.cpu + state.descendants.cpu;
-      end->memory_bytes = state.combined.pss_bytes;
+      if (!state.combined.is_estimated) end->memory_bytes = state.combined.pss_bytes;
     }
     last_phase_end_read_ = now;
+    // Counters of GPUs are renewed less often; between two readings they are looked up.
+    constexpr nanoseconds kNewsOfLanes = std::chrono::milliseconds(20);
+    if (has_begun_ && now - asked_lanes_ >= kNewsOfLanes) {
+      end->lanes = readings_.ask_lanes();
+      asked_lanes_ = now;
+    }
   }
   last_phase_end_ = end;
   return end;
+}
+
+/// Absent where no reading is near, so that the counter is looked up between two of them.
+std::optional<Boundary> Instruments::counter_at(const PhaseEnd& end, std::size_t domain) const {
+  if (const auto& counter = end.counters.at(domain)) return counter;
+  constexpr nanoseconds kNear = std::chrono::milliseconds(5);
+  const auto shown = readings_.shown(end.lanes, domain);
+  return shown && std::chrono::abs(shown->at - end.at) <= kNear ? shown : std::nullopt;
 }
 
 std::vector<DomainFigure> Instruments::energy_between(const PhaseEnd& begin,
@@ -147,7 +161,7 @@ std::vector<DomainFigure> Instruments::energy_between(const PhaseEnd& begin,
                         .contained_in = channel != nullptr ? channel->contained_in : std::nullopt,
                         .source = channel != nullptr ? std::string(channel->source) : std::string(),
                         .figure = readings_.energy(
-                            d, {begin.at, end.at, begin.counters.at(d), end.counters.at(d)})});
+                            d, {begin.at, end.at, counter_at(begin, d), counter_at(end, d)})});
   }
   return energies;
 }
@@ -184,10 +198,15 @@ TimePoint Instruments::end() {
   read(false);  // the counters first, as near to the end as possible
   // The command has ended, but was not waited for: its times are still in /proc.
   if (tree_) sample_tree(true);
-  phases_.end(read_phase_end(ended_));
+  const auto phase_end = read_phase_end(ended_);
   statistics_.end();
   if (const auto moment = share_moment(ended_)) share_moments_.end(*moment);
   (void)window_.read_lanes(ended_ + kDriverPatience);
+  for (std::size_t domain = 0; domain < phase_end->counters.size(); ++domain) {
+    if (!readings_.may_block(domain)) continue;
+    phase_end->counters[domain] = window_.shown().domains[domain].counter;
+  }
+  phases_.end(phase_end);
   look_at_gpus();
   if (series_) {
     window_.end_rest(ended_);

@@ -90,7 +90,8 @@ class Instruments {
   [[nodiscard]] std::optional<ShareMoment> share_moment(TimePoint at) const noexcept;
   void show_status(TimePoint now);
   void sample_tree(bool all);
-  [[nodiscard]] SharedEnd read_phase_end(TimePoint at);
+  [[nodiscard]] std::shared_ptr<PhaseEnd> read_phase_end(TimePoint at);
+  [[nodiscard]] std::optional<Boundary> counter_at(const PhaseEnd& end, std::size_t domain) const;
   [[nodiscard]] std::vector<DomainFigure> energy_between(const PhaseEnd& begin,
                                                          const PhaseEnd& end) const;
   void begin_files();
@@ -110,6 +111,7 @@ class Instruments {
   Phases phases_;
   std::shared_ptr<PhaseEnd> last_phase_end_;
   TimePoint last_phase_end_read_;
+  TimePoint asked_lanes_;
   pid_t command_;
   std::set<pid_t> strangers_;
   std::optional<TreeReader> tree_;  ///< from the start on; absent where there is no procfs

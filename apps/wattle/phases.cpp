@@ -116,7 +116,10 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
     }
     phase.total = total_of(phase.domains, {});
     phase.cpu = cpu.value();
-    if (!phase.cpu || !phase.peak_memory_bytes) phase.unknown = no_processes;
+    if (!phase.cpu || !phase.peak_memory_bytes) {
+      phase.unknown =
+          no_processes.empty() ? "the memory was not known in any of its samples" : no_processes;
+    }
   }
   return report;
 }

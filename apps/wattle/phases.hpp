@@ -12,14 +12,15 @@
 
 #include "base/marks.hpp"
 #include "report/report.hpp"
-#include "sampling/history.hpp"
+#include "sampling/readings.hpp"
 
 namespace wattle::app {
 
 /// What was read at a mark.
 struct PhaseEnd {
   TimePoint at;
-  std::vector<std::optional<Boundary>> counters{};  ///< of each domain; absent: looked up later
+  std::vector<std::optional<Boundary>> counters{};  ///< of each domain; absent: in `lanes`
+  LateCapture lanes{};                              ///< absent there: looked up later
   std::optional<std::chrono::nanoseconds> cpu{};    ///< of the command's processes, in all
   std::optional<std::uint64_t> memory_bytes{};      ///< of them together
 };

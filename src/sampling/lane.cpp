@@ -68,7 +68,12 @@ struct Lane::State {
   std::condition_variable answered;  ///< to who waits for it
   std::uint64_t asked_number = 1;    ///< the first reading has no caller
   std::uint64_t answered_number = 0;
-  Boundaries boundaries;           ///< of the reading `answered_number`
+  Boundaries boundaries;  ///< of the reading `answered_number`
+  struct Later {
+    std::uint64_t number;
+    std::shared_ptr<LateBoundaries> shown;
+  };
+  std::vector<Later> later;        ///< readings that were asked for and are not done
   std::vector<ProcessList> lists;  ///< one for each task
 };
 
@@ -144,6 +149,11 @@ void Lane::State::answer(std::uint64_t number) noexcept {
     }
   }
   answered_number = number;
+  std::erase_if(later, [&](const Later& asked) {
+    if (asked.number > number) return false;
+    asked.shown->set(boundaries);
+    return true;
+  });
   lock.unlock();
   answered.notify_all();
 }
@@ -175,6 +185,17 @@ std::uint64_t Lane::ask() noexcept {
   lock.unlock();
   worker_->wake();
   return asked;
+}
+
+std::shared_ptr<const LateBoundaries> Lane::ask_later() {
+  if (worker_->is_copy()) return nullptr;
+  std::unique_lock lock(state_->mutex);
+  auto shown = std::make_shared<LateBoundaries>(state_->boundaries.size());
+  state_->later.push_back({.number = state_->asked_number + 1, .shown = shown});
+  ++state_->asked_number;
+  lock.unlock();
+  worker_->wake();
+  return shown;
 }
 
 std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint deadline) {

@@ -1,7 +1,10 @@
 // A thread that reads devices at equal times.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -43,6 +46,29 @@ struct ProcessList {
   std::optional<BusyTime> busy_time{};
 };
 
+/// What the counters show at a reading that was asked for, and that nobody waits for. Threads: any.
+class LateBoundaries {
+ public:
+  using Boundaries = std::vector<std::optional<Boundary>>;
+
+  /// Of `places` histories.
+  explicit LateBoundaries(std::size_t places) : shown_(places) {}
+  [[nodiscard]] bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
+  /// Absent while the reading is not done, where that history is no counter, or its reading failed.
+  [[nodiscard]] std::optional<Boundary> at(std::size_t place) const noexcept {
+    return is_done() ? shown_[place] : std::nullopt;
+  }
+  /// Once, by the thread that reads; as many as there are places. Allocates nothing.
+  void set(const Boundaries& shown) noexcept {
+    std::ranges::copy(shown, shown_.begin());
+    is_done_.store(true, std::memory_order_release);
+  }
+
+ private:
+  Boundaries shown_;
+  std::atomic<bool> is_done_{false};
+};
+
 /// Reads its tasks once when it starts and then at absolute deadlines, the first of them at a
 /// random time within a period, so that no two runs see a sensor's updates from the same side;
 /// ticks that were missed are counted, not repeated. A thread that is stuck in a driver is
@@ -63,10 +89,13 @@ class Lane {
   [[nodiscard]] bool has_answered(std::uint64_t asked) const noexcept;
   /// Asks for a reading of everything, now; the number to wait for.
   std::uint64_t ask() noexcept;
+  /// The same, without waiting: what it shows comes when it is done. Null in the child after a
+  /// `fork`. Throws `std::bad_alloc`.
+  [[nodiscard]] std::shared_ptr<const LateBoundaries> ask_later();
   /// What the counters of all tasks showed at the reading `asked`, in the order of the tasks and
   /// their histories; absent where it was not done by `deadline`. An entry is absent where that
   /// history is no counter, or its reading failed.
-  using Boundaries = std::vector<std::optional<Boundary>>;
+  using Boundaries = LateBoundaries::Boundaries;
   [[nodiscard]] std::optional<Boundaries> wait_for(std::uint64_t asked, TimePoint deadline);
 
   /// Asks the thread to end and waits until it has, or `patience` has passed: then false.

@@ -165,6 +165,28 @@ bool Readings::read_lanes(Capture& capture, TimePoint deadline, Lanes lanes) {
   return all;
 }
 
+LateCapture Readings::ask_lanes() {
+  LateCapture capture;
+  capture.lanes.resize(lanes_.size());
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    OwnedLane& own = lanes_[i];
+    if (own.is_slow || (own.last_later && !own.last_later->is_done())) continue;
+    own.last_later = own.lane->ask_later();
+    capture.lanes[i] = own.last_later;
+  }
+  return capture;
+}
+
+std::optional<Boundary> Readings::shown(const LateCapture& capture,
+                                        std::size_t domain) const noexcept {
+  const DomainSources& sources = domains_[domain];
+  if (!sources.lane || sources.counter == nullptr || *sources.lane >= capture.lanes.size()) {
+    return std::nullopt;
+  }
+  const auto& shown = capture.lanes[*sources.lane];
+  return shown ? shown->at(sources.place) : std::nullopt;
+}
+
 void Readings::wait_for_first(TimePoint deadline) const {
   constexpr std::uint64_t kFirst = 1;  // the reading at the start
   for (const OwnedLane& own : lanes_) (void)own.lane->wait_for(kFirst, deadline);

@@ -32,6 +32,12 @@ struct Capture {
   std::vector<Shown> domains{};  ///< by their places in `Readings::domains`
 };
 
+/// What the lanes show at a reading that nobody waits for. A value that the caller owns.
+struct LateCapture {
+  /// Of each lane; null where it was not asked.
+  std::vector<std::shared_ptr<const LateBoundaries>> lanes{};
+};
+
 /// Which lanes are asked: `usual` leaves out those for processes and for what is costly.
 enum class Lanes : bool { usual, all };
 
@@ -64,6 +70,13 @@ class Readings {
   /// in `capture`; true if every lane answered. A lane that has not answered the last request yet
   /// is not asked again.
   bool read_lanes(Capture& capture, TimePoint deadline, Lanes lanes = Lanes::usual);
+  /// Has the usual lanes read now, each in its own thread, without waiting. A lane that has not
+  /// done the last of these readings is not asked again.
+  [[nodiscard]] LateCapture ask_lanes();
+  /// The counter of a domain in such a reading; absent where there is none, or it is not done.
+  /// Threads: any.
+  [[nodiscard]] std::optional<Boundary> shown(const LateCapture& capture,
+                                              std::size_t domain) const noexcept;
   /// Waits until every lane has read once, but no longer than `deadline`. Threads: any.
   void wait_for_first(TimePoint deadline) const;
   /// Has every lane read now, and waits for all of them until `deadline`; true if every one has
@@ -145,6 +158,7 @@ class Readings {
     std::unique_ptr<Lane> lane;
     bool is_slow = false;            ///< asked with `Lanes::all`, and by what asks every lane
     std::uint64_t last_request = 0;  ///< the last one of `read_lanes`; 0: none yet
+    std::shared_ptr<const LateBoundaries> last_later{};  ///< the last one of `ask_lanes`
   };
   /// What a lane answered.
   struct Answer {

@@ -96,6 +96,35 @@ constexpr const char* kWithoutCounter =
     "gpu Tesla V100-SXM2-16GB\npower step 0 150\ncounter none\n"
     "instant none\naverage none\nusage window_ms 10 update_ms 20\n";
 
+/// A counter that is read when it is asked for.
+Channel counter_of_gpu() {
+  return {.domain = Domain::nvidia_gpu(0), .counter = {.tick = Joules(1.0)}};
+}
+
+TEST(ReadingsLanes, ShowAReadingThatNobodyWaitedFor) {
+  const auto gate = std::make_shared<fakes::Gate>();
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  sensors.push_back(
+      std::make_unique<fakes::GatedSensor>(std::vector{counter_of_gpu()}, gate, machine_clock()));
+  Readings readings(std::move(sensors), machine_clock(), {.period = 1h});
+  readings.wait_for_first(machine_clock().now() + fakes::kLongWait);
+  const TimePoint asked = machine_clock().now();
+  gate->shut();
+  const LateCapture capture = readings.ask_lanes();
+  const LateCapture next = readings.ask_lanes();
+  EXPECT_FALSE(readings.shown(capture, 0)) << "the driver is busy";
+  EXPECT_EQ(next.lanes.at(0), nullptr) << "and is not asked again";
+  gate->open();
+  ASSERT_TRUE(eventually([&] { return readings.shown(capture, 0).has_value(); }));
+  EXPECT_GE(readings.shown(capture, 0)->at, asked);
+  EXPECT_EQ(readings.shown(capture, 0)->ticks, 1U) << "once more than at the start";
+  EXPECT_FALSE(readings.shown(next, 0));
+  EXPECT_FALSE(readings.shown(LateCapture(), 0)) << "nothing was asked";
+  const LateCapture later = readings.ask_lanes();
+  ASSERT_TRUE(eventually([&] { return readings.shown(later, 0).has_value(); }));
+  EXPECT_EQ(readings.shown(capture, 0)->ticks, 1U) << "each keeps what it showed";
+}
+
 TEST(ReadingsLanes, MeasureGpusOfDifferentModels) {
   ScriptedGpus gpus(std::string(kWithCounter) + kWithoutCounter);
   gpus.start();
