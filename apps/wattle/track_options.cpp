@@ -76,7 +76,7 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
            "Keep in FILE what is known so far; removed at the end (default: in the state folder)");
   track->add_flag("--overwrite", tracker.overwrite, "Replace files that exist");
   track->add_flag("--pss", tracker.force_pss,
-                  "Read proportional memory of processes of any size (about 5 ms a GiB)");
+                  "Read proportional memory of processes of any size (4 to 25 ms per GiB)");
   CLI::Option* json = add_file("--json", raw.track.json_path,
                                "Write everything as JSON to FILE (-: stdout, without text)");
   add_estimate(*track, raw.track.estimate);

@@ -107,6 +107,13 @@ struct UsageMechanism {
   std::string mechanism;
 };
 
+/// A figure is the largest of the samples in which it was known; in others only a bound was, which
+/// is larger. Threads: a value type.
+struct UsageBound {
+  std::string key;       ///< "max_ram.combined.total_rss"
+  double at_most = 0.0;  ///< in the unit of the figure
+};
+
 /// Why keys disagree with a second source by more than both can be wrong. Threads: a value type.
 struct UsageMismatch {
   std::vector<std::string> keys;  ///< those that are too small
@@ -159,6 +166,8 @@ struct WATTLE_EXPORT ResourceUsage {
   /// Keys of figures that are an upper bound: of processes whose PSS was not read the resident set
   /// counts, of all together at most what the whole machine has mapped.
   std::vector<std::string> estimated;
+  /// Of figures of memory that may have been larger between the samples that show them.
+  std::vector<UsageBound> bounds;
   std::vector<UsageMismatch> mismatches;
   std::vector<UsageMechanism> mechanisms;
   /// By a tracker; absent before its end (usage file), and in the report of a run, which has its
@@ -167,7 +176,8 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<Seconds> tracker_cpu;  ///< what the tracking itself took
 
   /// The five groups alone, with the keys, their nesting and order of gpu_tracker; unknown is null.
-  /// Where one of them is an upper bound, `upper_bounds` follows: the keys of `estimated`.
+  /// Where one of them is an upper bound, `upper_bounds` follows: the keys of `estimated`. Where a
+  /// figure has a bound beside it, `at_most` follows: the values of `bounds`, by key.
   [[nodiscard]] std::string to_json() const;
   /// The five groups and everything else: schema `wattle.track/2`, see docs/json.md.
   [[nodiscard]] std::string to_native_json() const;
@@ -209,9 +219,9 @@ struct WATTLE_EXPORT TrackerOptions {
   std::optional<std::filesystem::path> tracking_file{};
   /// Either file may exist already, and is replaced then.
   bool overwrite = false;
-  /// Reads proportional memory (PSS) at every sample, whatever it costs: about 5 ms per GiB, during
+  /// Reads proportional memory (PSS) at every sample, whatever it costs: 4 to 25 ms per GiB, during
   /// which the process may have to wait. Otherwise it takes at most 1 % of a core, and processes
-  /// larger than about 4 GiB are left out.
+  /// for which it would take more than 100 ms are left out.
   bool force_pss = false;
   /// Where to search for devices.
   System system = System::from_environment();

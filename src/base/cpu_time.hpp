@@ -32,4 +32,9 @@ using ClockTicks = std::chrono::duration<std::uint64_t, std::centi>;
   return cpu_time(clock).value_or(std::chrono::nanoseconds(0));
 }
 
+/// What the calling thread has used.
+[[nodiscard]] inline std::chrono::nanoseconds thread_cpu_time() noexcept {
+  return clock_time(CLOCK_THREAD_CPUTIME_ID);
+}
+
 }  // namespace wattle

@@ -47,6 +47,10 @@ std::vector<TrackingCell> tracking_row(const TrackingUnits& units, const Trackin
   const double ram_unit = bytes_in(units.ram, "RAM");
   const double gpu_ram_unit = bytes_in(units.gpu_ram, "GPU RAM");
   const auto ram = [&](std::uint64_t bytes) { return in_unit(std::optional(bytes), ram_unit); };
+  // A bound looks like a value in a column of values.
+  const auto known_ram = [&](const GroupState& group) {
+    return group.is_estimated ? std::nullopt : ram(group.pss_bytes);
+  };
   const auto gpu_ram = [&](const std::optional<std::uint64_t>& bytes) {
     return in_unit(bytes, gpu_ram_unit);
   };
@@ -63,8 +67,8 @@ std::vector<TrackingCell> tracking_row(const TrackingUnits& units, const Trackin
   const bool is_running = main.threads > 0;
   const auto running = [&](TrackingCell value) { return is_running ? value : std::nullopt; };
   return {running(ram(main.rss_bytes)),
-          ram(rest.pss_bytes),
-          running(ram(state.combined.pss_bytes)),
+          known_ram(rest),
+          running(known_ram(state.combined)),
           in_unit(sample.machine.last_memory_used_bytes(), ram_unit),
           gpu_ram(gpus.main_bytes),
           gpu_ram(gpus.descendants_bytes),

@@ -18,7 +18,7 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
     : clock_(clock),
       full_tick_(clock.now()),
       tree_(system, root, options),
-      memory_(system, clock, options.pss, full_tick_) {
+      memory_(system, options, full_tick_) {
   sum(full_tick_, false);
 }
 
@@ -40,9 +40,10 @@ void TreeReader::settle_gone() {
   if (std::ranges::none_of(tree_.processes(), is_gone)) return;
   std::set<pid_t> heirs;
   // Children first: a parent that is gone too passes on what it inherits.
-  for (const WatchedProcess& process : tree_.processes() | std::views::reverse) {
+  for (WatchedProcess& process : tree_.processes() | std::views::reverse) {
     const ProcessState& gone = process.state();
     if (!gone.is_gone) continue;
+    memory_.forget(process);
     if (!gone.is_tracker) peaks_.update(gone.peak_bytes, gone.is_root);
     if (gone.is_root) continue;
     WatchedProcess* const parent = tree_.find(gone.parent);

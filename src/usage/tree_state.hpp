@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "base/cpu_time.hpp"
 #include "usage/activity.hpp"
 #include "usage/pss_budget.hpp"
 #include "wattle/clock.hpp"
@@ -29,6 +30,8 @@ struct TreeOptions {
   std::optional<std::uint64_t> start_time{};
   /// The process is about to execute another program: its memory is not read before that.
   bool is_launcher = false;
+  /// The processor time that the calling thread has used. Tests replace it.
+  std::chrono::nanoseconds (*thread_cpu)() noexcept = &thread_cpu_time;
 };
 
 /// Some processes of a tree at one time.
@@ -36,10 +39,12 @@ struct GroupState {
   std::chrono::nanoseconds cpu{0};  ///< since the tree is watched; never falls
   std::uint64_t rss_bytes = 0;      ///< sum: shared pages count in each process
   std::uint64_t pss_bytes = 0;      ///< sum; a process whose PSS is unknown counts by its RSS
+  std::uint64_t least_bytes = 0;    ///< of `pss_bytes`, where it is estimated
   std::uint64_t private_bytes = 0;
   std::uint64_t threads = 0;
   std::size_t processes = 0;
-  bool is_estimated = false;  ///< some PSS is unknown: PSS and private bytes are upper bounds
+  /// PSS and private bytes are upper bounds: too much of the PSS is unknown, or may have changed.
+  bool is_estimated = false;
 };
 
 /// A tree at one time.
@@ -67,7 +72,7 @@ struct PeakMemory {
   }
 };
 
-/// How often the PSS of a process was not read, by reason.
+/// How often the PSS of a process was not read when it was wanted, by reason.
 struct PssGaps {
   std::uint64_t denied = 0;     ///< rights
   std::uint64_t too_large = 0;  ///< one reading would take too long

@@ -61,6 +61,9 @@ template <>
 inline constexpr auto kFields<UnknownUsage> =
     std::tuple(Field("keys", &UnknownUsage::keys), Field("reason", &UnknownUsage::reason));
 template <>
+inline constexpr auto kFields<UsageBound> =
+    std::tuple(Field("key", &UsageBound::key), Field("at_most", &UsageBound::at_most));
+template <>
 inline constexpr auto kFields<UsageMismatch> =
     std::tuple(Field("keys", &UsageMismatch::keys), Field("reason", &UsageMismatch::reason));
 template <>
@@ -89,7 +92,8 @@ inline constexpr std::tuple kUsageFigures(
     Field("involuntary_switches", &ResourceUsage::involuntary_switches),
     Field("still_running", &ResourceUsage::still_running),
     Field("processes", &ResourceUsage::processes), Field("unknown", &ResourceUsage::unknown),
-    Field("estimated", &ResourceUsage::estimated), Field("mismatches", &ResourceUsage::mismatches),
+    Field("estimated", &ResourceUsage::estimated), Field("bounds", &ResourceUsage::bounds),
+    Field("mismatches", &ResourceUsage::mismatches),
     Field("mechanisms", &ResourceUsage::mechanisms));
 
 }  // namespace wattle

@@ -113,20 +113,28 @@ std::string value_text(const Json& value) {
   return printable(value.is_string() ? value.get<std::string>() : dumped(value));
 }
 
-/// `path`: of the object, "max_ram.main.". `bounds`: paths of upper bounds.
+/// " at most 4.5", " 0.473 (at most 0.895)". `path`: "max_ram.main.total_rss".
+std::string figure_text(const ResourceUsage& usage, const std::string& path, const Json& value) {
+  const bool is_bound = std::ranges::find(usage.estimated, path) != usage.estimated.end();
+  std::string text = (is_bound ? " at most " : " ") + value_text(value);
+  const auto bound = std::ranges::find(usage.bounds, path, &UsageBound::key);
+  if (bound == usage.bounds.end()) return text;
+  return text + " (at most " + short_number(bound->at_most) + ")";
+}
+
+/// `path`: of the object, "max_ram.main.".
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the groups are
 void append_text(std::string& text, const Json& object, const std::string& path,
-                 const std::vector<std::string>& bounds) {
+                 const ResourceUsage& usage) {
   const auto depth = static_cast<std::size_t>(std::ranges::count(path, '.'));
   for (const auto& [key, value] : object.items()) {
     if (!text.empty()) text += '\n';
     text.append(3 * depth, ' ');
     text += printable(label_of(key)) + ":";
     if (value.is_object()) {
-      append_text(text, value, path + key + ".", bounds);
+      append_text(text, value, path + key + ".", usage);
     } else {
-      const bool is_bound = std::ranges::find(bounds, path + key) != bounds.end();
-      text += (is_bound ? " at most " : " ") + value_text(value);
+      text += figure_text(usage, path + key, value);
     }
   }
 }
@@ -160,6 +168,9 @@ Json native_json(const ResourceUsage& usage) {
 std::string ResourceUsage::to_json() const {
   Json json = usage_groups(*this);
   if (!estimated.empty()) json["upper_bounds"] = estimated;
+  for (const UsageBound& bound : bounds) {
+    if (bound.key.starts_with("max_ram.")) json["at_most"][bound.key] = bound.at_most;
+  }
   return dumped(json);
 }
 
@@ -167,7 +178,7 @@ std::string ResourceUsage::to_native_json() const { return dumped(native_json(*t
 
 std::string ResourceUsage::to_text() const {
   std::string text;
-  append_text(text, usage_groups(*this), "", estimated);
+  append_text(text, usage_groups(*this), "", *this);
   return text;
 }
 

@@ -19,6 +19,9 @@ using std::chrono::nanoseconds;
 /// A span is a second, of which half shows well enough what it was like.
 constexpr std::chrono::milliseconds kLeastSpan{500};
 
+/// One part in so many is that of a sum, see `TreeMemory`.
+constexpr std::uint64_t kTolerance = 50;
+
 constexpr std::string_view kTooShort = "it ended before its memory was read";
 constexpr std::string_view kBetweenLooks =
     "the peak came between two samples: the kernel keeps the largest total of a process alone";
@@ -27,7 +30,7 @@ std::string reason_of(const PssGaps& gaps) {
   std::vector<std::string_view> parts;
   if (gaps.denied > 0) parts.emplace_back("this user may not read that of every process");
   if (gaps.too_large > 0) {
-    parts.emplace_back("a process is so large that reading it would take more than 20 ms");
+    parts.emplace_back("a process is so large that reading it would take more than 100 ms");
   }
   if (gaps.budget > 0) parts.emplace_back("reading all would take more than 1 % of a core");
   if (parts.empty()) return "the PSS of no process could be read in time";
@@ -65,13 +68,26 @@ std::optional<double> CpuPercentTracker::max() const noexcept {
   return max_ && all ? std::max(*max_, *all) : all;
 }
 
-void UsageStatistics::MemoryPeak::update(std::uint64_t seen_total, std::uint64_t seen_own,
-                                         bool total_estimated, bool split_estimated) noexcept {
+void UsageStatistics::MemoryPeak::update(std::uint64_t seen_total,
+                                         std::uint64_t seen_own) noexcept {
   if (seen_total < total || (seen_total == total && total > 0)) return;
   total = seen_total;
   of_own = std::min(seen_own, seen_total);
-  is_total_estimated = total_estimated;
-  is_split_estimated = split_estimated;
+}
+
+void UsageStatistics::MemoryPeaks::update(const GroupState& state) noexcept {
+  (state.is_estimated ? bound : known).update(state.pss_bytes, state.private_bytes);
+  if (state.is_estimated) least = std::max(least, state.least_bytes);
+  most_resident = std::max(most_resident, state.rss_bytes);
+}
+
+bool UsageStatistics::MemoryPeaks::is_known() const noexcept {
+  return bound.total == 0 ||
+         (known.total > 0 && least - std::min(least, known.total) <= known.total / kTolerance);
+}
+
+bool UsageStatistics::MemoryPeaks::has_larger_bound() const noexcept {
+  return bound.total > known.total && bound.total - known.total > known.total / kTolerance;
 }
 
 void UsageStatistics::begin(const TreeState& state, bool includes_memory) noexcept {
@@ -96,15 +112,12 @@ void UsageStatistics::add_sample(const TreeState& state) noexcept {
   const GroupState& main = state.main;
   const GroupState& rest = state.descendants;
   const GroupState& both = state.combined;
-  main_.memory.update(main.rss_bytes, main.private_bytes, false, main.is_estimated);
-  descendants_.memory.update(rest.pss_bytes, rest.private_bytes, rest.is_estimated,
-                             rest.is_estimated);
-  combined_.memory.update(both.pss_bytes, both.private_bytes, both.is_estimated, both.is_estimated);
-  for (const auto& [group, seen] :
-       {std::pair(&main_, &main), {&descendants_, &rest}, {&combined_, &both}}) {
-    group->memory.most_resident = std::max(group->memory.most_resident, seen->rss_bytes);
-  }
-  if (!both.is_estimated) peak_pss_bytes_ = std::max(peak_pss_bytes_, both.pss_bytes);
+  // The total of one process is its resident set, whatever is known of its PSS.
+  GroupState resident = main;
+  resident.pss_bytes = resident.least_bytes = main.rss_bytes;
+  main_.memory.update(resident);
+  descendants_.memory.update(rest);
+  combined_.memory.update(both);
   main_.threads = std::max(main_.threads, main.threads);
   descendants_.threads = std::max(descendants_.threads, rest.threads);
   combined_.threads = std::max(combined_.threads, main.threads + rest.threads);
@@ -112,26 +125,33 @@ void UsageStatistics::add_sample(const TreeState& state) noexcept {
 
 /// `peak_bytes`: of the largest single process among them.
 void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
-                                     const MemoryPeak& seen, std::uint64_t peak_bytes,
-                                     const std::string& key) {
+                                     const MemoryPeaks& peaks, bool is_total_exact,
+                                     std::uint64_t peak_bytes, const std::string& key) {
+  const bool is_known = peaks.is_known();
+  const MemoryPeak& seen = is_known ? peaks.known : peaks.bound;
   const double unit = bytes_in(usage.max_ram.unit, "RAM");
   const auto in_unit = [&](std::uint64_t bytes) { return static_cast<double>(bytes) / unit; };
   std::vector<std::string> split = {key + ".private_rss", key + ".shared_rss"};
   // A tenth is no other moment: counters lag, and memory grows while it is read.
   constexpr std::uint64_t kMuch = 10;
-  if (peak_bytes > seen.most_resident && peak_bytes - seen.most_resident > peak_bytes / kMuch) {
+  if (peak_bytes > peaks.most_resident && peak_bytes - peaks.most_resident > peak_bytes / kMuch) {
     values.total_rss = in_unit(std::max(peak_bytes, seen.total));
     usage.unknown.push_back({std::move(split), std::string(kBetweenLooks)});
     return;
   }
   // What one process holds at most is known exactly; where each page counts once it is less.
-  const bool is_of_one = seen.total == seen.most_resident && !seen.is_total_estimated;
-  const std::uint64_t total = is_of_one ? std::max(seen.total, peak_bytes) : seen.total;
+  const bool is_of_one = is_total_exact || (is_known && seen.total == peaks.most_resident);
+  const std::uint64_t total = is_of_one ? std::max(peaks.most_resident, peak_bytes) : seen.total;
   values.total_rss = in_unit(total);
   values.private_rss = in_unit(seen.of_own);
   values.shared_rss = in_unit(total - seen.of_own);
-  if (seen.is_total_estimated) usage.estimated.push_back(key + ".total_rss");
-  if (!seen.is_split_estimated) return;
+  if (is_known) {
+    if (!is_total_exact && peaks.has_larger_bound()) {
+      usage.bounds.push_back({key + ".total_rss", in_unit(peaks.bound.total)});
+    }
+    return;
+  }
+  if (!is_total_exact) usage.estimated.push_back(key + ".total_rss");
   usage.estimated.push_back(std::move(split[0]));
   // What is left of a bound when a bound is taken off is none.
   values.shared_rss.reset();
@@ -140,20 +160,32 @@ void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
 
 void UsageStatistics::fill_memory(ResourceUsage& usage, const PeakMemory& peaks) const {
   // None of the processes has no memory: that would be no process.
-  if (main_.memory.total == 0 && peaks.main_bytes == 0) {
+  if (main_.memory.most_resident == 0 && peaks.main_bytes == 0) {
     usage.unknown.push_back(
         {{"max_ram.main", "max_ram.descendants", "max_ram.combined"}, std::string(kTooShort)});
     return;
   }
   MaxRAM& ram = usage.max_ram;
-  fill_memory_of(usage, ram.main, main_.memory, peaks.main_bytes, "max_ram.main");
-  fill_memory_of(usage, ram.combined, combined_.memory, peaks.largest_bytes(), "max_ram.combined");
-  fill_memory_of(usage, ram.descendants, descendants_.memory, peaks.descendant_bytes,
+  fill_memory_of(usage, ram.main, main_.memory, true, peaks.main_bytes, "max_ram.main");
+  fill_memory_of(usage, ram.combined, combined_.memory, false, peaks.largest_bytes(),
+                 "max_ram.combined");
+  fill_memory_of(usage, ram.descendants, descendants_.memory, false, peaks.descendant_bytes,
                  "max_ram.descendants");
 }
 
+void UsageStatistics::fill_pss(ResourceUsage& usage, const PssGaps& gaps) const {
+  const MemoryPeaks& peaks = combined_.memory;
+  if (peaks.known.total == 0 || !peaks.is_known()) {
+    usage.unknown.push_back({{"peak_pss_bytes"}, reason_of(gaps)});
+    return;
+  }
+  usage.peak_pss_bytes = peaks.known.total;
+  if (!peaks.has_larger_bound()) return;
+  usage.bounds.push_back({"peak_pss_bytes", static_cast<double>(peaks.bound.total)});
+}
+
 void UsageStatistics::fill_threads(ResourceUsage& usage) const {
-  if (main_.memory.total == 0) {  // as for memory: nothing was read in time
+  if (main_.memory.most_resident == 0) {  // as for memory: nothing was read in time
     usage.unknown.push_back(
         {{"cpu_utilization.main_n_threads", "cpu_utilization.descendants_n_threads",
           "cpu_utilization.combined_n_threads"},
@@ -177,11 +209,7 @@ void UsageStatistics::fill(ResourceUsage& usage, const PssGaps& gaps,
   cpu.descendants = percentages(descendants_.busy);
   cpu.combined = percentages(combined_.busy);
   fill_threads(usage);
-  if (gaps.any() || peak_pss_bytes_ == 0) {
-    usage.unknown.push_back({{"peak_pss_bytes"}, reason_of(gaps)});
-  } else {
-    usage.peak_pss_bytes = peak_pss_bytes_;
-  }
+  fill_pss(usage, gaps);
 }
 
 }  // namespace wattle

@@ -52,32 +52,39 @@ class UsageStatistics {
   void fill(ResourceUsage& usage, const PssGaps& gaps, const PeakMemory& peaks = {}) const;
 
  private:
-  /// Of the moment with the largest total.
+  /// Of the sample with the largest total.
   struct MemoryPeak {
     std::uint64_t total = 0;
     std::uint64_t of_own = 0;
-    bool is_total_estimated = false;
-    bool is_split_estimated = false;
-    std::uint64_t most_resident = 0;  ///< at any moment; what processes share counts in each
-    void update(std::uint64_t seen_total, std::uint64_t seen_own, bool total_estimated,
-                bool split_estimated) noexcept;
+    void update(std::uint64_t seen_total, std::uint64_t seen_own) noexcept;
+  };
+  /// A group's memory: largest in the samples in which it was known, and in which bounds were.
+  struct MemoryPeaks {
+    MemoryPeak known;
+    MemoryPeak bound;
+    std::uint64_t least = 0;          ///< what was there in any sample with bounds
+    std::uint64_t most_resident = 0;  ///< in any sample; what processes share counts in each
+    void update(const GroupState& state) noexcept;
+    /// False where more was there in another sample, or nothing was known in any.
+    [[nodiscard]] bool is_known() const noexcept;
+    [[nodiscard]] bool has_larger_bound() const noexcept;
   };
   struct Group {
     CpuPercentTracker busy;
-    MemoryPeak memory;
+    MemoryPeaks memory;
     std::uint64_t threads = 0;
   };
 
   void add_sample(const TreeState& state) noexcept;
   void fill_memory(ResourceUsage& usage, const PeakMemory& peaks) const;
-  static void fill_memory_of(ResourceUsage& usage, RSSValues& values, const MemoryPeak& seen,
-                             std::uint64_t peak_bytes, const std::string& key);
+  static void fill_memory_of(ResourceUsage& usage, RSSValues& values, const MemoryPeaks& peaks,
+                             bool is_total_exact, std::uint64_t peak_bytes, const std::string& key);
+  void fill_pss(ResourceUsage& usage, const PssGaps& gaps) const;
   void fill_threads(ResourceUsage& usage) const;
 
   Group main_;
   Group descendants_;
   Group combined_;
-  std::uint64_t peak_pss_bytes_ = 0;
 };
 
 }  // namespace wattle

@@ -18,6 +18,7 @@
 #include "usage/cpu_ledger.hpp"
 #include "usage/process.hpp"
 #include "usage/procfs.hpp"
+#include "usage/pss_record.hpp"
 #include "usage/tracker_mark.hpp"
 #include "usage/tree_state.hpp"
 
@@ -104,6 +105,11 @@ class WatchedProcess {
   [[nodiscard]] std::optional<ProportionalMemory> read_proportional();
   /// True if this was refused to this user since the last `read(true)`.
   [[nodiscard]] bool denies_proportional() const noexcept { return denies_proportional_; }
+  /// Its last PSS; absent until it was read. For `TreeMemory`.
+  [[nodiscard]] std::optional<PssRecord>& pss_record() noexcept { return pss_record_; }
+  [[nodiscard]] const std::optional<PssRecord>& pss_record() const noexcept { return pss_record_; }
+  /// The tick of `TreeMemory` at which it had memory first; 0: it has none.
+  [[nodiscard]] std::uint64_t& first_memory_tick() noexcept { return first_memory_tick_; }
   void forget_peak() noexcept { state_.peak_bytes = 0; }
 
   [[nodiscard]] const ProcessState& state() const noexcept { return state_; }
@@ -129,6 +135,8 @@ class WatchedProcess {
   bool knows_first_switches_ = false;
   bool are_threads_due_ = false;
   bool denies_proportional_ = false;
+  std::optional<PssRecord> pss_record_;
+  std::uint64_t first_memory_tick_ = 0;
   unsigned mark_reads_ = 0;
 };
 

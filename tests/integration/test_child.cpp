@@ -10,6 +10,7 @@
 //   burn MS              uses that much processor time
 //   record FILE          appends the processor time it used so far, in nanoseconds
 //   touch MIB            takes that much memory and keeps it
+//   share MIB            the same, of memory that its children share
 //   map GIB              takes 64 MiB and maps them so often that this is their sum
 //   threads N            starts threads that wait for ever
 //   crowd N              makes processes, with no memory of their own, that wait for ever
@@ -108,6 +109,13 @@ void burn(std::int64_t ms) {
 void touch(std::size_t mib) {
   const std::size_t bytes = mib << 20U;
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::runtime_error("mmap");
+  std::memset(memory, 1, bytes);
+}
+
+void share(std::size_t mib) {
+  const std::size_t bytes = mib << 20U;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("mmap");
   std::memset(memory, 1, bytes);
 }
@@ -271,6 +279,7 @@ const std::map<std::string_view, Action>& actions_with_argument() {
       {"burn", [](const auto& ms) { burn(std::stoll(ms)); }},
       {"record", [](const auto& path) { append_line(path, std::to_string(cpu_ns())); }},
       {"touch", [](const auto& mib) { touch(std::stoul(mib)); }},
+      {"share", [](const auto& mib) { share(std::stoul(mib)); }},
       {"map", [](const auto& gib) { map(std::stoul(gib)); }},
       {"threads", [](const auto& count) { start_threads(std::stoi(count)); }},
       {"crowd", [](const auto& count) { start_crowd(std::stoi(count)); }},

@@ -10,10 +10,36 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30U;
 const TimePoint kBegin{1h};
 
-TEST(PssBudget, ExpectsFiveMillisecondsAGibibyte) {
-  EXPECT_GE(PssBudget::expected(kGiB), 5ms);
-  EXPECT_LE(PssBudget::expected(kGiB), 5100us);
-  EXPECT_GT(PssBudget::expected(UINT64_MAX), 1s) << "and does not wrap around";
+TEST(PssBudget, ExpectsTheMostThatWasSeenOfAnyMachine) {
+  const PssBudget budget(PssPolicy::budget, kBegin);
+  EXPECT_GE(budget.expected(kGiB), 24ms);
+  EXPECT_LE(budget.expected(kGiB), 26ms);
+  EXPECT_GT(budget.expected(UINT64_MAX), 1s) << "and does not wrap around";
+}
+
+TEST(PssBudget, LearnsWhatAReadingCosts) {
+  PssBudget budget(PssPolicy::budget, kBegin);
+  for (int i = 0; i < 10; ++i) budget.spend({.time = 5ms, .rss_bytes = kGiB});
+  EXPECT_LE(budget.expected(kGiB), 6ms);
+  EXPECT_FALSE(budget.is_too_large(10 * kGiB));
+  for (int i = 0; i < 10; ++i) budget.spend({.time = 40ms, .rss_bytes = kGiB});
+  EXPECT_GE(budget.expected(kGiB), 39ms);
+  EXPECT_TRUE(budget.is_too_large(3 * kGiB));
+}
+
+TEST(PssBudget, DoesNotTakeHugePagesOfOneForThoseOfAll) {
+  PssBudget budget(PssPolicy::budget, kBegin);
+  for (int i = 0; i < 20; ++i) budget.spend({.time = 50us, .rss_bytes = 10 * kGiB});
+  EXPECT_TRUE(budget.is_too_large(64 * kGiB)) << "another process, in small pages";
+  EXPECT_FALSE(budget.is_too_large(64 * kGiB, PssCost{.time = 400us, .rss_bytes = 64 * kGiB}));
+}
+
+TEST(PssBudget, KnowsAProcessByItsLastReading) {
+  const PssBudget budget(PssPolicy::budget, kBegin);
+  const PssCost last{.time = 10ms, .rss_bytes = kGiB};
+  EXPECT_EQ(budget.expected(kGiB, last), 10ms);
+  EXPECT_EQ(budget.expected(kGiB / 2, last), 10ms) << "its tables may be as large as before";
+  EXPECT_NEAR(static_cast<double>(budget.expected(3 * kGiB, last).count()), 30e6, 1e6);
 }
 
 TEST(PssBudget, LeavesOutWhatWouldTakeTooLongAtOnce) {
@@ -25,24 +51,31 @@ TEST(PssBudget, LeavesOutWhatWouldTakeTooLongAtOnce) {
 
 TEST(PssBudget, SpendsOnePercentOfTheTime) {
   PssBudget budget(PssPolicy::budget, kBegin);
-  budget.spend(PssBudget::kLongest);
+  budget.spend({.time = PssBudget::kLongest});
   EXPECT_FALSE(budget.allows(kGiB));
-  budget.advance(kBegin + 500ms);
-  EXPECT_FALSE(budget.allows(kGiB)) << "5 ms so far";
-  budget.advance(kBegin + 600ms);
+  budget.advance(kBegin + 2400ms);
+  EXPECT_FALSE(budget.allows(kGiB)) << "24 ms so far";
+  budget.advance(kBegin + 2600ms);
   EXPECT_TRUE(budget.allows(kGiB));
 }
 
 TEST(PssBudget, SavesUpNoMoreThanOneLongReading) {
   PssBudget budget(PssPolicy::budget, kBegin);
   budget.advance(kBegin + 1h);
-  budget.spend(PssBudget::kLongest);
+  budget.spend({.time = PssBudget::kLongest});
   EXPECT_FALSE(budget.allows(0));
+}
+
+TEST(PssBudget, HasTimeForOldFiguresWhileHalfOfItIsLeft) {
+  PssBudget budget(PssPolicy::budget, kBegin);
+  EXPECT_TRUE(budget.has_spare());
+  budget.spend({.time = 51ms});
+  EXPECT_FALSE(budget.has_spare());
 }
 
 TEST(PssBudget, IsNoneWhereItIsForced) {
   PssBudget budget(PssPolicy::force, kBegin);
-  budget.spend(1h);
+  budget.spend({.time = 1h});
   EXPECT_FALSE(budget.is_too_large(100 * kGiB));
   EXPECT_TRUE(budget.allows(100 * kGiB));
 }

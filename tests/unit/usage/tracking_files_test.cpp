@@ -78,6 +78,17 @@ TEST_F(TrackingFiles, WritesARowEachLook) {
                              HasSubstr(",50,25,0,0,50,25,")));
 }
 
+TEST_F(TrackingFiles, LeavesACellEmptyWhereOnlyABoundIsKnown) {
+  options_.tracking_file = path("rows.csv");
+  files_.put({.pid = 100, .rss_kib = 800, .children = {101}});
+  files_.put({.pid = 101, .parent = 100, .pss_kib = 0});
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  tracking.end();
+  const std::string rows = read_file(path("rows.csv").string()).value_or("");
+  EXPECT_THAT(rows, HasSubstr("\n819200,,,409600000,")) << "and not 800 + 400 KiB";
+}
+
 /// Everything that sqlite3, the program, prints for this.
 std::string asked(const std::filesystem::path& database, const std::string& sql) {
   const std::string command = "python3 -c 'import sqlite3, sys\nfor row in sqlite3.connect(\"" +

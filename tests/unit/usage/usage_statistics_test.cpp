@@ -109,7 +109,74 @@ TEST(UsageStatistics, FlagsUpperBounds) {
   EXPECT_FALSE(usage.max_ram.descendants.shared_rss) << "a bound less a bound is none";
   EXPECT_FALSE(usage.peak_pss_bytes);
   ASSERT_FALSE(usage.unknown.empty());
-  EXPECT_THAT(usage.unknown.back().reason, testing::HasSubstr("more than 20 ms"));
+  EXPECT_THAT(usage.unknown.back().reason, testing::HasSubstr("more than 100 ms"));
+}
+
+TEST(UsageStatistics, LetNoBoundWinOverWhatWasKnown) {
+  UsageStatistics statistics;
+  TreeState state{.at = kBegin};
+  state.main = {.rss_bytes = 250, .pss_bytes = 100, .private_bytes = 50};
+  state.descendants = {.rss_bytes = 600, .pss_bytes = 350, .private_bytes = 200};
+  state.combined = {.rss_bytes = 850, .pss_bytes = 450, .private_bytes = 250};
+  statistics.begin(state);
+  state.at += 1s;
+  state.combined = {.rss_bytes = 850,
+                    .pss_bytes = 850,
+                    .least_bytes = 400,
+                    .private_bytes = 850,
+                    .is_estimated = true};
+  statistics.add(state);
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {.budget = 1});
+  EXPECT_EQ(usage.max_ram.combined.total_rss, 450);
+  EXPECT_EQ(usage.max_ram.combined.private_rss, 250);
+  EXPECT_EQ(usage.max_ram.combined.shared_rss, 200);
+  EXPECT_EQ(usage.peak_pss_bytes, 450U);
+  EXPECT_THAT(usage.estimated, IsEmpty());
+  ASSERT_EQ(usage.bounds.size(), 2U) << "and says how large it can have been";
+  EXPECT_EQ(usage.bounds[0].key, "max_ram.combined.total_rss");
+  EXPECT_EQ(usage.bounds[0].at_most, 850.0);
+  EXPECT_EQ(usage.bounds[1].key, "peak_pss_bytes");
+  EXPECT_THAT(usage.to_text(), testing::HasSubstr("Total RSS: 450.0 (at most 850.0)"));
+  EXPECT_THAT(usage.to_json(),
+              testing::HasSubstr(R"("at_most":{"max_ram.combined.total_rss":850.0})"));
+}
+
+TEST(UsageStatistics, SayNothingOfABoundThatIsNoNews) {
+  UsageStatistics statistics;
+  TreeState state{.at = kBegin};
+  state.main = {.rss_bytes = 500};
+  state.combined = {.rss_bytes = 500, .pss_bytes = 450, .private_bytes = 250};
+  statistics.begin(state);
+  state.at += 1s;
+  state.combined = {.rss_bytes = 500, .pss_bytes = 455, .is_estimated = true};
+  statistics.add(state);
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {.budget = 1});
+  EXPECT_THAT(usage.bounds, IsEmpty());
+}
+
+TEST(UsageStatistics, TakeABoundWhereMoreWasThereThanEverKnown) {
+  UsageStatistics statistics;
+  TreeState state{.at = kBegin};
+  state.main = {.rss_bytes = 10};
+  state.combined = {.rss_bytes = 10, .pss_bytes = 10, .private_bytes = 10};
+  statistics.begin(state);
+  state.at += 1s;
+  state.combined = {.rss_bytes = 850,
+                    .pss_bytes = 850,
+                    .least_bytes = 400,
+                    .private_bytes = 850,
+                    .is_estimated = true};
+  statistics.add(state);
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {.budget = 1});
+  EXPECT_EQ(usage.max_ram.combined.total_rss, 850);
+  EXPECT_THAT(usage.estimated, Contains("max_ram.combined.total_rss"));
+  EXPECT_FALSE(usage.peak_pss_bytes);
 }
 
 /// One process that had 100 bytes at its only look, and `peak_bytes` in between.
