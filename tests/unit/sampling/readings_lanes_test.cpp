@@ -125,6 +125,37 @@ TEST(ReadingsLanes, ShowAReadingThatNobodyWaitedFor) {
   EXPECT_EQ(readings.shown(capture, 0)->ticks, 1U) << "each keeps what it showed";
 }
 
+TEST(ReadingsLanes, MeasureAPhaseAsWellAsARun) {
+  FakeNvml fake(
+      "gpu NVIDIA H100 PCIe\ninstant none\naverage none\nusage none\ncounter 5000000 step_ms 20\n"
+      "power step 0 400 0.3 100 0.5 400 0.7 100 0.9 400 1.1 100 1.3 400 1.5 100\n");
+  Readings readings(nvml::probe_within(fake.system(), machine_clock(), fakes::kLongWait).sensors,
+                    machine_clock());
+  readings.wait_for_first(machine_clock().now() + fakes::kLongWait);
+  fake.let_time_pass();
+  const TimePoint zero = machine_clock().now();
+  std::vector<TimePoint> times;
+  std::vector<Boundary> waited_for;
+  std::vector<LateCapture> asked;
+  for (const nanoseconds time : {400ms, 1000ms}) {
+    ASSERT_TRUE(eventually([&] { return machine_clock().now() >= zero + time; }));
+    Capture capture = readings.no_capture();
+    times.push_back(machine_clock().now());
+    asked.push_back(readings.ask_lanes());
+    ASSERT_TRUE(readings.read_lanes(capture, machine_clock().now() + fakes::kLongWait));
+    ASSERT_TRUE(capture.domains.at(0).counter);
+    waited_for.push_back(*capture.domains.at(0).counter);
+  }
+  ASSERT_TRUE(readings.read_now(machine_clock().now() + fakes::kLongWait));
+  const EnergyFigure run = readings.energy(0, {times[0], times[1], waited_for[0], waited_for[1]});
+  const EnergyFigure phase = readings.energy(
+      0, {times[0], times[1], readings.shown(asked[0], 0), readings.shown(asked[1], 0)});
+  ASSERT_TRUE(run.energy && phase.energy);
+  EXPECT_LE(phase.uncertainty.si(), 1.1 * run.uncertainty.si());
+  const EnergyFigure looked_up = readings.energy(0, {times[0], times[1], {}, {}});
+  EXPECT_LE(phase.uncertainty.si(), looked_up.uncertainty.si());
+}
+
 TEST(ReadingsLanes, MeasureGpusOfDifferentModels) {
   ScriptedGpus gpus(std::string(kWithCounter) + kWithoutCounter);
   gpus.start();
