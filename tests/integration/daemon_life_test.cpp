@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -262,6 +263,8 @@ TEST_F(DaemonLife, NotifiesTheServiceManagerThatItIsReady) {
   const std::string place = path("notify").string();
   const UnixAddress address = UnixAddress::of(place).value();
   ASSERT_EQ(::bind(manager, address.get(), address.size()), 0);
+  const timeval deadline{.tv_sec = kDeadline.count(), .tv_usec = 0};
+  ::setsockopt(manager, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);
   Start start = wattled({"serve", "--socket-path", socket()});
   start.environment["NOTIFY_SOCKET"] = place;
   start.environment["WATCHDOG_USEC"] = "200000";

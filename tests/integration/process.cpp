@@ -20,6 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include "fakes/temp_folder.hpp"
+
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to us
 
 namespace wattle::integration {
@@ -52,6 +54,12 @@ bool is_about_wattle(std::string_view variable) {
   return std::ranges::any_of(kPrefixes, [&](auto prefix) { return variable.starts_with(prefix); });
 }
 
+/// Of this test program alone: others run beside it.
+std::string state_folder() {
+  static const fakes::TempFolder folder;
+  return folder.path().string();
+}
+
 std::vector<std::string> environment_for(const Start& start) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -65,8 +73,7 @@ std::vector<std::string> environment_for(const Start& start) {
     variables[options] += ":disable_coredump=0";
   }
   // Nothing is written to the user's own folder.
-  variables["XDG_STATE_HOME"] =
-      (std::filesystem::temp_directory_path() / "wattle-test-state").string();
+  variables["XDG_STATE_HOME"] = state_folder();
   variables["WATTLE_SOCK_PATH"] = "none";  // nor does it ask this machine's daemon
   variables["LC_ALL"] = "C.UTF-8";
   variables["TERM"] = "xterm";

@@ -148,11 +148,16 @@ TEST_F(DaemonClientFaults, WhoSaysNothingIsWaitedForAsLongAsWasSaid) {
 }
 
 TEST_F(DaemonClientFaults, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
-  const HttpServer server([](const HttpRequest&, HttpPeer& peer) {
-    while (peer.send("H") && peer.wait(milliseconds(5))) {
-    }
-  });
-  (void)error_of(server, milliseconds(100));
+  // 10 s of bytes: a timeout that began again with each of them would never be over.
+  constexpr int kAll = 2000;
+  std::atomic<int> sent{0};
+  {
+    const HttpServer server([&](const HttpRequest&, HttpPeer& peer) {
+      while (sent < kAll && peer.send("H") && peer.wait(milliseconds(5))) ++sent;
+    });
+    EXPECT_THAT(error_of(server, milliseconds(100)), HasSubstr("timed out"));
+  }
+  EXPECT_LT(sent, kAll);
 }
 
 TEST_F(DaemonClientFaults, AnAnswerThatBreaksOffIsAConnectionError) {

@@ -35,10 +35,16 @@ PowerMonitor played_monitor() {
 class WallClock : public testing::Test {
  protected:
   WallClock() : monitor_(played_monitor()) {
+    notice();
+    opened_unix_s_ = unix_now();
     read();
     began_unix_s_ = unix_now();
   }
-  ~WallClock() override { set_clock_by(0); }
+  /// The next test begins with a clock whose steps are all known.
+  ~WallClock() override {
+    set_clock_by(0);
+    notice();
+  }
   /// As the monitor does each second, where its threads read.
   static void notice() { (void)to_unix(TimePoint{}); }
   void set_clock_by(std::int64_t seconds) { fakes::set_wall_clock_off(seconds); }
@@ -48,7 +54,8 @@ class WallClock : public testing::Test {
   }
 
   PowerMonitor monitor_;
-  double began_unix_s_ = 0.0;
+  double opened_unix_s_ = 0.0;  ///< before the first reading, and after the last test's steps
+  double began_unix_s_ = 0.0;   ///< after the first reading
 };
 
 TEST_F(WallClock, ThatIsSetForwardIsFlaggedInAWindowAcrossThat) {
@@ -91,9 +98,9 @@ TEST_F(WallClock, MeansNothingToSteadyTimes) {
 
 TEST_F(WallClock, FindsTheSamplesThatWereTakenBeforeItWasSet) {
   const double until_s = began_unix_s_ + 1.0;
-  const auto before = monitor_.timeline(kInstant, 0, began_unix_s_ - 60.0, until_s);
+  const auto before = monitor_.timeline(kInstant, 0, opened_unix_s_, until_s);
   set_clock_by(kHourS);
-  const auto after = monitor_.timeline(kInstant, 0, began_unix_s_ - 60.0, until_s);
+  const auto after = monitor_.timeline(kInstant, 0, opened_unix_s_, until_s);
   ASSERT_EQ(before.at(0).size(), 1U);
   EXPECT_EQ(after.at(0).size(), 1U);
 }

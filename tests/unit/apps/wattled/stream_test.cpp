@@ -169,7 +169,14 @@ TEST_F(PerDevice, MayEndBeforeItsSubscribers) {
     Stream stream(DeviceType::gpu, StreamFormat::per_device);
     stream.subscribe(survivor, {0});
   }
+  // It has no stream any more, and can have another one.
+  Stream another(DeviceType::gpu, StreamFormat::per_device);
+  another.subscribe(survivor, {0});
+  another.publish({{.id = 0, .timestamp_ms = 5, .power_mw = 7}}, kNow);
+  EXPECT_EQ(survivor.frames.size(), 1U);
   Stream::unsubscribe(survivor);
+  another.publish({{.id = 0, .timestamp_ms = 6, .power_mw = 8}}, kNow);
+  EXPECT_EQ(survivor.frames.size(), 1U);
 }
 
 TEST(CpuEvents, HaveTheirMemory) {
