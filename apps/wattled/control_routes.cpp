@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,20 +60,38 @@ std::string caller_name(const Request& request) {
                      request.peer.name);
 }
 
-/// Logs every attempt, with its outcome.
-void log_outcome(const std::string& who, const Settings& settings, const Gpus::Answers& answers) {
-  std::string what;
+std::string list_of(const Settings& settings) {
+  std::string list;
   for (const DeviceSetting& setting : settings) {
-    what += (what.empty() ? "" : ", ") + to_string(setting);
+    list += (list.empty() ? "" : ", ") + to_string(setting);
   }
-  for (const auto& [id, answer] : answers) {
-    if (answer.fault) {
+  return list;
+}
+
+/// Logs every change and every failure.
+void log_outcomes(const std::string& who, const Settings& settings,
+                  const GpuControl::Outcomes& outcomes) {
+  const std::string what = list_of(settings);
+  for (const auto& [id, outcome] : outcomes) {
+    if (outcome.fault) {
       log_warning(fmt::format("{} could not set GPU {}: {}: {}", who, id, what,
-                              printable(answer.fault->message)));
-    } else {
-      log_info(fmt::format("{} set GPU {}: {}", who, id, what));
+                              printable(outcome.fault->message)));
+    } else if (!outcome.is_superseded) {
+      log_info(fmt::format("{} set GPU {}: {}{}", who, id, what,
+                           outcome.superseded == 0
+                               ? ""
+                               : fmt::format(" (supersedes {} earlier requests that were not made)",
+                                             outcome.superseded)));
     }
   }
+}
+
+Response response_of(const GpuControl::Outcomes& outcomes) {
+  std::map<wire::DeviceId, DeviceFault> faults;
+  for (const auto& [id, outcome] : outcomes) {
+    if (outcome.fault) faults[id] = *outcome.fault;
+  }
+  return failures_of(faults).value_or(Response{});
 }
 
 void change_settings(Service& service, const Request& request, const ExchangePtr& exchange,
@@ -80,13 +99,21 @@ void change_settings(Service& service, const Request& request, const ExchangePtr
   const Ids ids = named_gpus(query, service.gpus().ids());
   const bool waits = query.boolean("block");  // the client waits for the result
   const Settings settings = settings_of(query);
-  service.control().set(ids, settings,
-                        [who = caller_name(request), settings,
-                         exchange = waits ? exchange : nullptr](const Gpus::Answers& answers) {
-                          log_outcome(who, settings, answers);
-                          if (exchange) exchange->answer(failures_of(answers).value_or(Response{}));
-                        });
-  if (!waits) exchange->answer({});
+  const auto fault = service.control().set(
+      ids, settings, waits ? GpuControl::Caller::waits : GpuControl::Caller::goes_on,
+      [who = caller_name(request), settings,
+       exchange = waits ? exchange : nullptr](const GpuControl::Outcomes& outcomes) {
+        log_outcomes(who, settings, outcomes);
+        if (exchange) exchange->answer(response_of(outcomes));
+      });
+  if (fault) {
+    GpuControl::Outcomes refused;
+    for (const wire::DeviceId id : ids) refused[id].fault = fault;
+    log_outcomes(caller_name(request), settings, refused);
+    exchange->answer(response_of(refused));
+  } else if (!waits) {
+    exchange->answer({});
+  }
 }
 
 /// Handles a route with these parameters.

@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
 #include "log.hpp"
 
 namespace wattle::daemon {
@@ -19,242 +15,179 @@ namespace {
 constexpr std::chrono::seconds kSetPatience{4};
 /// The service manager kills a service that takes longer than 5 s to end.
 constexpr std::chrono::seconds kRestorePatience{3};
+/// Most callers that wait for settings of one GPU.
+constexpr std::size_t kMostSetters = 4096;
 
-unsigned status_of(SettingFailure::Cause cause) noexcept {
-  switch (cause) {
-    case SettingFailure::Cause::out_of_range:
-    case SettingFailure::Cause::not_offered:
-      return 400;
-    case SettingFailure::Cause::denied:
-      return 403;
-    case SettingFailure::Cause::failed:
-      break;
-  }
-  return 500;
+// What was not made is refused with 503: the request may be sent again.
+
+DeviceFault stopping() { return {503, "the daemon is stopping; the setting was not made"}; }
+DeviceFault too_many_setters() {
+  return {503, fmt::format("GPU error: {} requests already wait to set it", kMostSetters)};
 }
-
-DeviceFault fault_of(const SettingFailure& failure, const Sensor& sensor) {
-  const unsigned status = status_of(failure.cause);
-  if (failure.cause != SettingFailure::Cause::out_of_range) {
-    return driver_fault(status, sensor, failure.message);
-  }
-  // zeusd's text, by which its clients recognize the error.
-  return {status, "Invalid request: " + failure.message};
-}
-
-/// The permanent identity of a GPU.
-std::string id_of(const Sensor& sensor) {
-  const DeviceInfo* const info = sensor.device();
-  if (info == nullptr) return {};
-  return info->id.empty() ? info->pci_address : info->id;
-}
-
-SettingKind kind_of(ClockKind clock) noexcept {
-  return clock == ClockKind::gpu ? SettingKind::gpu_clocks : SettingKind::memory_clocks;
-}
-
-/// The current value, as in the journal; absent: unknown.
-std::optional<std::uint64_t> value_of(const DeviceSettings& now, SettingKind kind) {
-  if (kind == SettingKind::power_limit_mw) return now.power_limit_mw;
-  if (kind != SettingKind::persistence_mode || !now.persistence_mode) return std::nullopt;
-  return *now.persistence_mode ? 1 : 0;
-}
-
-/// The kind of a setting.
-SettingKind kind_of(const DeviceSetting& setting) noexcept {
-  if (std::holds_alternative<PowerLimit>(setting)) return SettingKind::power_limit_mw;
-  if (std::holds_alternative<PersistenceMode>(setting)) return SettingKind::persistence_mode;
-  if (const auto* const locked = std::get_if<LockedClocks>(&setting)) return kind_of(locked->clock);
-  return kind_of(std::get<FreeClocks>(setting).clock);
-}
-
-/// Records the current value in the journal. Returns the fault if that fails.
-std::optional<DeviceFault> record_in_journal(SettingsJournal& journal, const std::string& device,
-                                             SettingKind kind, const DeviceSettings& now) {
-  const std::optional<std::uint64_t> before = value_of(now, kind);
-  const bool is_clock = kind == SettingKind::gpu_clocks || kind == SettingKind::memory_clocks;
-  if (!before && !is_clock) return std::nullopt;  // unknown, so it cannot be restored
-  const int error = journal.begin({.device = device, .kind = kind, .before = before.value_or(0)});
-  if (error == 0) return std::nullopt;
-  return DeviceFault{
-      500, fmt::format("IOError: cannot write {}, the journal of settings to restore: {}",
-                       printable(journal.path()), std::generic_category().message(error))};
-}
-
-/// Sets a GPU. The jobs of its thread own it.
-struct Tools {
-  std::shared_ptr<SettingsJournal> journal;
-  std::shared_ptr<const CommandRunner> commands;
-};
-
-bool have_command(const Tools& tools, std::span<const DeviceSetting> settings) {
-  return tools.commands && tools.commands->has(call_of(settings).operation);
-}
-
-/// Makes all of `settings` with the administrator's command.
-std::optional<DeviceFault> set_by_command(const CommandRunner& commands, wire::DeviceId id,
-                                          Sensor& sensor, std::span<const DeviceSetting> settings) {
-  for (const DeviceSetting& setting : settings) {
-    if (const auto failure = sensor.check(setting)) return fault_of(*failure, sensor);
-  }
-  const auto failure = commands.run(call_of(settings), id);
-  if (!failure) return std::nullopt;
-  return DeviceFault{500, "Override command failed: " + *failure};
-}
-
-/// `settings`: those of one call.
-std::optional<DeviceFault> apply(wire::DeviceId id, Sensor& sensor,
-                                 std::span<const DeviceSetting> settings, const Tools& tools) {
-  if (have_command(tools, settings)) return set_by_command(*tools.commands, id, sensor, settings);
-  const auto failure = sensor.set(settings.front());
-  return failure ? std::optional(fault_of(*failure, sensor)) : std::nullopt;
-}
-
-std::optional<DeviceFault> set_some(wire::DeviceId id, Sensor& sensor,
-                                    std::span<const DeviceSetting> settings, const Tools& tools) {
-  const std::string device = id_of(sensor);
-  SettingsJournal* const journal = tools.journal.get();
-  if (journal == nullptr || device.empty()) return apply(id, sensor, settings, tools);
-  // Only clocks are unlocked together.
-  const SettingKind kind = kind_of(settings.front());
-  const bool frees = std::holds_alternative<FreeClocks>(settings.front());
-  const bool was_changed = journal->holds(device, kind);
-  if (!frees) {
-    auto fault = record_in_journal(*journal, device, kind, sensor.settings());
-    if (fault) return fault;
-  }
-  std::optional<DeviceFault> fault = apply(id, sensor, settings, tools);
-  if (frees ? !fault : fault && !was_changed) {
-    for (const DeviceSetting& setting : settings) journal->forget(device, kind_of(setting));
-  } else if (!frees) {
-    journal->finish(device, kind, value_of(sensor.settings(), kind));
-  }
-  return fault;
-}
-
-GpuAnswer set_all(wire::DeviceId id, Sensor& sensor, std::span<const DeviceSetting> settings,
-                  const Tools& tools) {
-  GpuAnswer answer;
-  if (have_command(tools, settings)) {
-    answer.fault = set_some(id, sensor, settings, tools);
-    return answer;
-  }
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    std::optional<DeviceFault> fault = set_some(id, sensor, settings.subspan(i, 1), tools);
-    if (!answer.fault) answer.fault = std::move(fault);
-  }
-  return answer;
-}
-
-DeviceSetting setting_before(const ChangedSetting& change) {
-  switch (change.kind) {
-    case SettingKind::power_limit_mw:
-      return PowerLimit{static_cast<std::uint32_t>(change.before)};
-    case SettingKind::persistence_mode:
-      return PersistenceMode{change.before != 0};
-    case SettingKind::gpu_clocks:
-      return FreeClocks{ClockKind::gpu};
-    case SettingKind::memory_clocks:
-      break;
-  }
-  return FreeClocks{ClockKind::memory};
-}
-
-void restore_one(wire::DeviceId id, Sensor& sensor, const ChangedSetting& change,
-                 const Tools& tools) {
-  const DeviceSetting before = setting_before(change);
-  const auto now = value_of(sensor.settings(), change.kind);
-  if (now && change.set && *now != *change.set) {
-    if (*now != change.before) {
-      log_warning(fmt::format("{} is not restored to {}: another program has changed it",
-                              printable(change.device), to_string(before)));
-    }
-  } else if (const auto fault = apply(id, sensor, {&before, 1}, tools)) {
-    log_error(fmt::format("cannot restore {} to {}: {}", printable(change.device),
-                          to_string(before), fault->message));
-    return;
-  } else {
-    log_info(fmt::format("restored {} to {}", printable(change.device), to_string(before)));
-  }
-  tools.journal->forget(change.device, change.kind);
-}
-
-GpuAnswer restore_all(wire::DeviceId id, Sensor& sensor, const Tools& tools) {
-  const std::string device = id_of(sensor);
-  for (const ChangedSetting& change : tools.journal->changed()) {
-    if (change.device == device) restore_one(id, sensor, change, tools);
-  }
-  return {};
+DeviceFault no_thread() { return {503, "GPU error: no thread can be started to set it"}; }
+DeviceFault busy() {
+  return {503, "GPU error: earlier settings of this GPU take too long; this one was not made"};
 }
 
 }  // namespace
 
-GpuControl::GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal,
-                       std::shared_ptr<const CommandRunner> commands)
-    : gpus_(gpus), journal_(std::move(journal)), commands_(std::move(commands)) {}
+/// One request for several GPUs.
+struct GpuControl::Round {
+  Outcomes outcomes;
+  std::map<wire::DeviceId, PendingSettings::Ticket> missing;
+  Then then;
+  std::unique_ptr<Timer> deadline;  ///< null: nobody waits
 
-std::chrono::nanoseconds GpuControl::patience_for(std::span<const DeviceSetting> settings) const {
-  std::chrono::nanoseconds patience = kSetPatience;
-  if (!commands_) return patience;
-  const ControlOperation together = call_of(settings).operation;
-  if (commands_->has(together)) return patience + commands_->longest(together);
-  for (const DeviceSetting& setting : settings) {
-    patience += commands_->longest(call_of({&setting, 1}).operation);
+  void end_one(wire::DeviceId id, const SettingOutcome& outcome) {
+    outcomes[id] = outcome;
+    missing.erase(id);
+    if (missing.empty()) finish();
   }
-  return patience;
+  void finish() {
+    if (!then) return;
+    if (deadline) deadline->cancel();
+    std::exchange(then, nullptr)(outcomes);
+  }
+};
+
+GpuControl::GpuControl(Gpus& gpus, Loop& loop, std::shared_ptr<SettingsJournal> journal,
+                       std::shared_ptr<const CommandRunner> commands)
+    : gpus_(gpus),
+      loop_(loop),
+      tools_{.journal = std::move(journal), .commands = std::move(commands)},
+      joins_clocks_(tools_.commands &&
+                    tools_.commands->has(ControlOperation::reset_locked_clocks)) {
+  for (const wire::DeviceId id : gpus.ids()) controlled_.try_emplace(id);
 }
 
-void GpuControl::set(const Ids& ids, std::vector<DeviceSetting> settings, Then then) {
-  if (has_ended_) {
-    Gpus::Answers answers;
-    for (const wire::DeviceId id : ids)
-      answers[id].fault = DeviceFault{503, "the daemon is stopping"};
-    return then(answers);
+std::chrono::nanoseconds GpuControl::longest_command(
+    std::span<const DeviceSetting> settings) const {
+  std::chrono::nanoseconds longest{0};
+  if (!tools_.commands) return longest;
+  const CommandRunner& commands = *tools_.commands;
+  const ControlOperation together = call_of(settings).operation;
+  if (commands.has(together)) return commands.longest(together);
+  for (const DeviceSetting& setting : settings) {
+    longest += commands.longest(call_of({&setting, 1}).operation);
   }
-  const std::chrono::nanoseconds patience = patience_for(settings);
-  gpus_.run_in_threads(
-      ids,
-      [settings = std::move(settings), tools = Tools{journal_, commands_}](
-          wire::DeviceId id, Sensor& sensor) { return set_all(id, sensor, settings, tools); },
-      patience, std::move(then));
+  return longest;
+}
+
+std::optional<DeviceFault> GpuControl::refusal(Controlled& gpu, Caller caller) const {
+  if (has_ended_) return stopping();
+  if (caller == Caller::waits && gpu.pending.awaited() >= kMostSetters) return too_many_setters();
+  if (!gpu.has_thread) gpu.has_thread = gpu.thread->add([] {});
+  return gpu.has_thread ? std::nullopt : std::optional(no_thread());
+}
+
+std::optional<DeviceFault> GpuControl::set(const Ids& ids,
+                                           const std::vector<DeviceSetting>& settings,
+                                           Caller caller, Then then) {
+  for (const wire::DeviceId id : ids) {
+    if (auto fault = refusal(controlled_.at(id), caller)) return fault;
+  }
+  const auto round = std::make_shared<Round>();
+  round->then = std::move(then);
+  const bool waits = caller == Caller::waits;
+  for (const wire::DeviceId id : ids) {
+    round->missing[id] = controlled_.at(id).pending.add(
+        settings, [round, id](const SettingOutcome& outcome) { round->end_one(id, outcome); },
+        waits);
+  }
+  if (waits) {
+    round->deadline = loop_.make_timer();
+    round->deadline->start(loop_.now() + kSetPatience + longest_command(settings),
+                           [this, round] { give_up(*round); });
+  }
+  for (const wire::DeviceId id : ids) make_next(id);
+  return std::nullopt;
+}
+
+void GpuControl::give_up(Round& round) {
+  for (const auto& [id, ticket] : round.missing) {
+    const bool is_unmade = controlled_.at(id).pending.withdraw(ticket);
+    round.outcomes[id].fault = is_unmade ? busy() : no_answer();
+  }
+  round.finish();
+}
+
+void GpuControl::make_next(wire::DeviceId id) {
+  Controlled& gpu = controlled_.at(id);
+  const auto next = gpu.pending.start(joins_clocks_);
+  if (!next) return;
+  // The result goes back to the loop: the thread may outlive this object.
+  const auto work = [this, settings = next->settings, handle = gpus_.handle(id), tools = tools_,
+                     post = loop_.poster()] {
+    const auto fault = make_settings(handle, settings, tools);
+    post([this, id = handle.id(), fault] {
+      Controlled& made = controlled_.at(id);
+      made.pending.finish(fault);
+      if (has_ended_) return made.pending.drop(stopping());
+      make_next(id);
+    });
+  };
+  if (!gpu.thread->add(work)) gpu.pending.finish(no_thread());
 }
 
 void GpuControl::restore(Work then) {
-  Ids ids;
+  if (!tools_.journal) return then();
+  const std::vector<ChangedSetting> changed = tools_.journal->changed();
   std::chrono::nanoseconds patience = kRestorePatience;
-  if (journal_) {
-    const std::vector<ChangedSetting> changed = journal_->changed();
-    for (const ChangedSetting& change : changed) {
-      const DeviceSetting before = setting_before(change);
-      if (commands_) patience += commands_->longest(call_of({&before, 1}).operation);
+  for (const ChangedSetting& change : changed) {
+    const DeviceSetting before = setting_before(change);
+    patience += longest_command({&before, 1});
+  }
+  struct Restoring {
+    std::map<wire::DeviceId, bool> missing;
+    Work then;
+    std::unique_ptr<Timer> deadline;
+  };
+  const auto round = std::make_shared<Restoring>();
+  for (const auto& [id, gpu] : controlled_) {
+    const std::string device = journal_name(gpus_.sensor(id));
+    const bool is_changed =
+        std::ranges::find(changed, device, &ChangedSetting::device) != changed.end();
+    // What is being made may not be in the journal yet.
+    const auto& current = gpu.pending.current();
+    if (current) patience += 2 * longest_command(current->settings);
+    if (is_changed || current) round->missing[id] = true;
+  }
+  if (round->missing.empty()) return then();
+  round->then = std::move(then);
+  round->deadline = loop_.make_timer();
+  const auto finish = [](Restoring& all) {
+    all.deadline->cancel();
+    if (all.then) std::exchange(all.then, nullptr)();
+  };
+  round->deadline->start(loop_.now() + patience, [round, finish] {
+    for (const auto& [id, is_missing] : round->missing) {
+      log_error(fmt::format("cannot restore GPU {}: {}", id, no_answer().message));
     }
-    for (const wire::DeviceId id : gpus_.ids()) {
-      const std::string device = id_of(gpus_.sensor(id));
-      if (std::ranges::find(changed, device, &ChangedSetting::device) != changed.end()) {
-        ids.push_back(id);
-      }
+    finish(*round);
+  });
+  const Ids ids = [&] {
+    Ids all;
+    for (const auto& [id, is_missing] : round->missing) all.push_back(id);
+    return all;
+  }();
+  for (const wire::DeviceId id : ids) {
+    const auto work = [round, finish, handle = gpus_.handle(id), tools = tools_,
+                       post = loop_.poster()] {
+      restore_settings(handle, tools);
+      post([round, finish, id = handle.id()] {
+        round->missing.erase(id);
+        if (round->missing.empty()) finish(*round);
+      });
+    };
+    if (!controlled_.at(id).thread->add(work)) {
+      log_error(fmt::format("cannot restore GPU {}: {}", id, no_thread().message));
     }
   }
-  if (ids.empty()) return then();
-  gpus_.run_in_threads(
-      ids,
-      [tools = Tools{journal_, commands_}](wire::DeviceId id, Sensor& sensor) {
-        return restore_all(id, sensor, tools);
-      },
-      patience,
-      [then = std::move(then)](const Gpus::Answers& answers) {
-        for (const auto& [id, answer] : answers) {
-          if (answer.fault) {
-            log_error(fmt::format("cannot restore GPU {}: {}", id, answer.fault->message));
-          }
-        }
-        then();
-      },
-      WhenBusy::wait);
 }
 
 void GpuControl::end(Work then) {
   has_ended_ = true;
+  for (auto& [id, gpu] : controlled_) gpu.pending.drop(stopping());
   restore(std::move(then));
 }
 

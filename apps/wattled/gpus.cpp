@@ -18,12 +18,12 @@ constexpr std::chrono::seconds kPatience{4};
 /// requests without limit.
 constexpr std::size_t kMostWaiting = 4096;
 
-/// Each kind of question has at most one call in progress and one that waits.
+/// Each kind of question has at most one call in progress and one that waits, and a setting takes
+/// one place: so there are more only if the driver is stuck.
 constexpr std::size_t kMostJobs = 16;
 
 constexpr double kMilli = 1000.0;
 
-DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
 DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
   const bool shows_module =
       (question == GpuQuestion::power || question == GpuQuestion::streamed_power) &&
@@ -32,6 +32,15 @@ DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
                       shows_module
                           ? "this GPU shows only the power of the module that it is a part of"
                           : "this GPU, or its driver, does not offer it");
+}
+
+// What was not sent to the driver is refused with 503: it may be sent again.
+
+DeviceFault not_asked() {
+  return {503, "GPU error: the driver has not answered earlier requests; this one was not sent"};
+}
+DeviceFault too_many_wait() {
+  return {503, fmt::format("GPU error: {} other requests wait for this answer", kMostWaiting)};
 }
 
 /// The channel that answers a question best; absent: none does.
@@ -113,6 +122,8 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
 
 }  // namespace
 
+DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
+
 DeviceFault driver_fault(unsigned status, const Sensor& sensor, std::string_view what) {
   const bool is_nvml = sensor.channels().front().domain.kind() == DomainKind::nvidia_gpu;
   return {status, fmt::format("{} error: {}", is_nvml ? "NVML" : "GPU", what)};
@@ -147,10 +158,9 @@ std::vector<wire::GpuEntry> Gpus::entries() const {
   return entries;
 }
 
-bool Gpus::begin(const std::shared_ptr<Worker>& thread, const std::shared_ptr<Sensor>& sensor,
-                 std::function<void(Sensor&)> job, WhenBusy when_busy) {
-  return thread->add([sensor, job = std::move(job)] { job(*sensor); },
-                     when_busy == WhenBusy::refuse ? kMostJobs : Worker::kAnyNumber);
+GpuHandle Gpus::handle(wire::DeviceId id) const {
+  const Served& gpu = gpus_.at(id);
+  return {id, gpu.thread, gpu.sensor};
 }
 
 /// A question to one GPU, and the callers that wait for its answer.
@@ -161,8 +171,8 @@ struct Gpus::PendingQuestion {
   std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< only for the loop's thread
 };
 
-bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
-                   std::function<void(const GpuAnswer&)> then) {
+std::optional<DeviceFault> Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
+                                         std::function<void(const GpuAnswer&)> then) {
   Served& gpu = gpus_.at(id);
   std::shared_ptr<PendingQuestion>& pending = gpu.pending[question];
   // Until the driver call starts, callers with the same question join. So the answer is newer than
@@ -171,22 +181,22 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
     auto next = std::make_shared<PendingQuestion>(loop_.now());
     // The callbacks go back to the loop, with its timers: the thread may outlive both.
     const auto work = [question, next, has_failed = gpu.has_failed,
-                       post = loop_.poster()](Sensor& sensor) mutable {
+                       sensor = question == GpuQuestion::streamed_power ? gpu.paced : gpu.sensor,
+                       post = loop_.poster()]() mutable {
       next->has_begun = true;
-      const GpuAnswer answer = daemon::ask(sensor, question);
+      const GpuAnswer answer = daemon::ask(*sensor, question);
       post([next = std::move(next), has_failed = std::move(has_failed), answer] {
         // What a driver does not offer (400) is no failure.
         *has_failed = answer.fault && answer.fault->status >= 500;
         for (const auto& answer_to : std::exchange(next->waiting, {})) answer_to(answer);
       });
     };
-    const auto& sensor = question == GpuQuestion::streamed_power ? gpu.paced : gpu.sensor;
-    if (!begin(gpu.thread, sensor, work, WhenBusy::refuse)) return false;
+    if (!gpu.thread->add(work, kMostJobs)) return not_asked();
     pending = std::move(next);
   }
-  if (pending->waiting.size() >= kMostWaiting) return false;
+  if (pending->waiting.size() >= kMostWaiting) return too_many_wait();
   pending->waiting.push_back(std::move(then));
-  return true;
+  return std::nullopt;
 }
 
 bool Gpus::fail() const {
@@ -214,49 +224,21 @@ struct Gpus::GatheredAnswers {
   }
 };
 
-void Gpus::gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
-                  std::function<void(Answers)> then) {
+void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then) {
   const auto round = std::make_shared<GatheredAnswers>();
   round->then = std::move(then);
   round->deadline = loop_.make_timer();
   for (const wire::DeviceId id : ids) {
-    const auto take = [round, id](const GpuAnswer& answer) {
+    auto refused = ask_one(id, question, [round, id](const GpuAnswer& answer) {
       if (!round->then) return;
       round->answers[id] = answer;
       if (--round->missing == 0) round->finish();
-    };
-    round->answers[id].fault = no_answer();
-    if (begin(id, take)) ++round->missing;
+    });
+    if (!refused) ++round->missing;
+    round->answers[id].fault = refused ? std::move(refused) : no_answer();
   }
   if (round->missing == 0) return round->finish();
-  round->deadline->start(loop_.now() + patience, [round] { round->finish(); });
-}
-
-void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then) {
-  gather(
-      ids, kPatience,
-      [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
-        return ask_one(id, question, std::move(take));
-      },
-      std::move(then));
-}
-
-void Gpus::run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
-                          std::function<void(Answers)> then, WhenBusy when_busy) {
-  gather(
-      ids, patience,
-      [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
-        // As above.
-        const Served& gpu = gpus_.at(id);
-        return begin(
-            gpu.thread, gpu.sensor,
-            [id, job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
-              const GpuAnswer answer = job(id, sensor);
-              post([take = std::move(take), answer] { take(answer); });
-            },
-            when_busy);
-      },
-      std::move(then));
+  round->deadline->start(loop_.now() + kPatience, [round] { round->finish(); });
 }
 
 }  // namespace wattle::daemon

@@ -4,11 +4,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/worker.hpp"
@@ -17,12 +20,6 @@
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {
-
-/// What happens to a job if many jobs wait already.
-enum class WhenBusy : std::uint8_t {
-  refuse,  ///< the driver must be stuck
-  wait,    ///< it runs after them: for work that must be done before the daemon ends
-};
 
 using Ids = std::vector<wire::DeviceId>;
 
@@ -46,6 +43,8 @@ struct DeviceFault {
 /// clients recognize its errors.
 [[nodiscard]] DeviceFault driver_fault(unsigned status, const Sensor& sensor,
                                        std::string_view what);
+/// The driver was called, and has not answered within the time that clients wait.
+[[nodiscard]] DeviceFault no_answer();
 
 struct GpuAnswer {
   std::uint64_t value = 0;
@@ -57,6 +56,40 @@ struct GpuAnswer {
 
 /// Asks the sensor. Blocks while its driver does.
 [[nodiscard]] GpuAnswer ask(Sensor& sensor, GpuQuestion question);
+
+/// One GPU, for threads that may block. Thread-safe.
+class GpuHandle {
+ public:
+  GpuHandle(wire::DeviceId id, std::shared_ptr<Worker> thread, std::shared_ptr<Sensor> sensor)
+      : id_(id), thread_(std::move(thread)), sensor_(std::move(sensor)) {}
+
+  [[nodiscard]] wire::DeviceId id() const noexcept { return id_; }
+  /// For its properties only.
+  [[nodiscard]] const Sensor& sensor() const noexcept { return *sensor_; }
+
+  /// Calls `work(sensor)` in the GPU's thread, between two of its readings, and waits for the
+  /// result, for as long as the driver takes. Absent: the thread has ended, or cannot be started.
+  template <class CalledInThread>
+  auto run(CalledInThread work) const
+      -> std::optional<std::invoke_result_t<CalledInThread, Sensor&>> {
+    using Result = std::invoke_result_t<CalledInThread, Sensor&>;
+    auto task = std::make_shared<std::packaged_task<Result(Sensor&)>>(std::move(work));
+    std::future<Result> result = task->get_future();
+    if (!thread_->add([task = std::move(task), sensor = sensor_] { (*task)(*sensor); })) {
+      return std::nullopt;
+    }
+    try {
+      return result.get();
+    } catch (const std::future_error&) {
+      return std::nullopt;  // the thread has dropped the job
+    }
+  }
+
+ private:
+  wire::DeviceId id_;
+  std::shared_ptr<Worker> thread_;
+  std::shared_ptr<Sensor> sensor_;
+};
 
 /// Threads: the loop's.
 class Gpus {
@@ -81,16 +114,12 @@ class Gpus {
   /// than clients wait counts as failed. `ids`: known ids, each once.
   void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
 
-  /// Runs `job` in the thread of each GPU. Calls `then` when each has answered or `patience` is
-  /// over. `job` must not throw, and must own what it uses.
-  using Job = std::function<GpuAnswer(wire::DeviceId, Sensor&)>;
-  void run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
-                      std::function<void(Answers)> then, WhenBusy when_busy = WhenBusy::refuse);
+  [[nodiscard]] GpuHandle handle(wire::DeviceId id) const;
 
-  /// Asks one GPU, and calls `then` when it answers. False: the GPU is stuck, or too many callers
-  /// wait for the answer.
-  [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
-                             std::function<void(const GpuAnswer&)> then);
+  /// Asks one GPU, and calls `then` when it answers. A fault: `then` will not be called, since the
+  /// GPU is stuck, or too many callers wait for the answer.
+  [[nodiscard]] std::optional<DeviceFault> ask_one(wire::DeviceId id, GpuQuestion question,
+                                                   std::function<void(const GpuAnswer&)> then);
 
   /// True if a GPU failed when it was last asked: it is lost, or its driver does not answer.
   [[nodiscard]] bool fail() const;
@@ -107,15 +136,6 @@ class Gpus {
     /// Its last answer was a failure. Shared with the callbacks, which may outlive this.
     std::shared_ptr<bool> has_failed = std::make_shared<bool>(false);
   };
-  /// Starts the work on one GPU, and calls the function with its answer. False: no answer will
-  /// come.
-  using Begin = std::function<bool(wire::DeviceId, std::function<void(const GpuAnswer&)>)>;
-  void gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
-              std::function<void(Answers)> then);
-  /// Runs `job` in the GPU's thread. False: too many jobs wait, so the driver must be stuck.
-  [[nodiscard]] static bool begin(const std::shared_ptr<Worker>& thread,
-                                  const std::shared_ptr<Sensor>& sensor,
-                                  std::function<void(Sensor&)> job, WhenBusy when_busy);
 
   Loop& loop_;
   std::map<wire::DeviceId, Served> gpus_;

@@ -40,8 +40,8 @@ void GpuStream::tick() {
         open_questions_.try_emplace(id, OpenQuestion{.since = now}).first->second;
     if (!question.is_outstanding) {
       question.is_outstanding =
-          gpus_.ask_one(id, GpuQuestion::streamed_power,
-                        [this, id](const GpuAnswer& answer) { take(id, answer); });
+          !gpus_.ask_one(id, GpuQuestion::streamed_power,
+                         [this, id](const GpuAnswer& answer) { take(id, answer); });
     }
     if (now - question.since >= kStuck) {
       unsent_.push_back({.id = id, .reason = "its driver does not answer"});

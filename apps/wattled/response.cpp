@@ -44,6 +44,8 @@ std::string render(const Response& response, bool keeps_alive) {
   if (!response.challenge.empty()) {
     text += fmt::format("WWW-Authenticate: {}\r\n", response.challenge);
   }
+  // A refusal for want of room, or of an answer in time: it may be asked again soon.
+  if (response.status == 429 || response.status == 503) text += "Retry-After: 1\r\n";
   text += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
   text += keeps_alive ? "\r\n" : "Connection: close\r\n\r\n";
   return text + response.body;

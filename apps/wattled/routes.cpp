@@ -338,16 +338,23 @@ const Route* find_route(std::string_view path) {
   return found == routes().end() ? nullptr : &*found;
 }
 
-std::optional<Response> failures_of(const Gpus::Answers& answers) {
+std::optional<Response> failures_of(const std::map<wire::DeviceId, DeviceFault>& faults) {
   std::map<wire::DeviceId, std::string> messages;
   unsigned status = 0;
-  for (const auto& [id, answer] : answers) {
-    if (!answer.fault) continue;
-    messages[id] = answer.fault->message;
-    status = std::max(status, answer.fault->status);
+  for (const auto& [id, fault] : faults) {
+    messages[id] = fault.message;
+    status = std::max(status, fault.status);
   }
   if (messages.empty()) return std::nullopt;
   return Response{.status = status, .body = wire::encode_errors(messages)};
+}
+
+std::optional<Response> failures_of(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, DeviceFault> faults;
+  for (const auto& [id, answer] : answers) {
+    if (answer.fault) faults[id] = *answer.fault;
+  }
+  return failures_of(faults);
 }
 
 RouteRequirement requirement_of(std::string_view path) {

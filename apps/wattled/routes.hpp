@@ -1,6 +1,7 @@
 // The table of routes.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -29,6 +30,8 @@ struct Route {
 [[nodiscard]] RouteRequirement requirement_of(std::string_view path);
 
 /// The errors of the devices that failed; absent: none failed.
+[[nodiscard]] std::optional<Response> failures_of(
+    const std::map<wire::DeviceId, DeviceFault>& faults);
 [[nodiscard]] std::optional<Response> failures_of(const Gpus::Answers& answers);
 
 }  // namespace wattle::daemon

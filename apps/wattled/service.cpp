@@ -32,7 +32,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       refused_(std::move(inventory.refused)),
       channels_(std::move(inventory.channels)),
       gpus_(std::move(inventory.gpus), loop),
-      control_(gpus_, options.journal, options.commands),
+      control_(gpus_, loop, options.journal, options.commands),
       cpus_(std::move(inventory.cpu_sensors), inventory.cpus),
       fine_(cpus_, loop),
       coarse_(cpus_, loop, public_quantum_uj(options.public_cpu_period), options.public_cpu_period),

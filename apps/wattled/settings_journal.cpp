@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kFormat = "wattled-settings/1";
 constexpr std::string_view kUnknown = "-";
-constexpr std::array<std::string_view, 4> kKindNames = {"power_limit_mw", "persistence_mode",
-                                                        "gpu_clocks", "memory_clocks"};
+constexpr std::array<std::string_view, kSettingKinds> kKindNames = {
+    "power_limit_mw", "persistence_mode", "gpu_clocks", "memory_clocks"};
 
 std::optional<SettingKind> kind_named(std::string_view name) {
   const auto* const found = std::ranges::find(kKindNames, name);

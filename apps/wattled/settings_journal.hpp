@@ -11,16 +11,9 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "setting_kind.hpp"
 
 namespace wattle::daemon {
-
-/// The settings that can be restored.
-enum class SettingKind : std::uint8_t {
-  power_limit_mw,
-  persistence_mode,
-  gpu_clocks,
-  memory_clocks
-};
 
 /// A setting that the daemon changed.
 struct ChangedSetting {

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "daemon.hpp"
 #include "sanitized.hpp"
@@ -114,6 +115,38 @@ TEST_F(DaemonCommands, ThatFailAreAFaultOfTheGpuWithWhatTheyPrinted) {
   end();
   EXPECT_THAT(log(), HasSubstr("could not set GPU 0: power limit 150999 mW: "));
   EXPECT_THAT(log(), Not(HasSubstr("restore"))) << "nothing was set";
+}
+
+// The first command runs until the file "go" is there.
+TEST_F(DaemonCommands, LetTheGpuBeReadAndAtTheEndAreNotRunForWhatStillWaits) {
+  serve_commands("[set_power_limit]\ncommands = [\"/bin/sh -c 'echo {power_limit_mw} >>" +
+                 path("ran").string() + "; while ! [ -e " + path("go").string() +
+                 " ]; do sleep 0.01; done'\"]\n");
+  HttpClient sets = client();
+  std::string requests;
+  for (int i = 0; i < 100; ++i) {
+    requests += "POST /gpu/set_power_limit?gpu_ids=0&block=false&power_limit_mw=" +
+                std::to_string(150'000 + i) +
+                " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+  }
+  sets.send(requests);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(sets.read_answer().status, 200);
+  ASSERT_TRUE(eventually([&] { return ran() == "150000\n"; }));
+  EXPECT_EQ(get("/gpu/get_power?gpu_ids=0").status, 200);
+  EXPECT_EQ(get("/gpu/get_power_limit?gpu_ids=0").status, 200);
+  HttpClient waits = client();
+  waits.send(std::string("POST ") + kLimit +
+             " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(get("/gpu/get_power?gpu_ids=0").status, 200) << "the other request has come, too";
+  daemon_->send(SIGTERM);
+  const HttpAnswer refused = waits.read_answer();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.head, HasSubstr("\r\nRetry-After: "));
+  EXPECT_THAT(refused.body, HasSubstr("the daemon is stopping"));
+  std::ofstream(path("go")).close();
+  EXPECT_EQ(daemon_->wait().code(), 0) << log();
+  EXPECT_EQ(ran(), "150000\n200000\n");
+  EXPECT_FALSE(std::filesystem::exists(path("settings")));
 }
 
 TEST_F(DaemonCommands, ThatTakeTooLongAreKilled) {

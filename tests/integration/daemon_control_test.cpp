@@ -2,7 +2,9 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <fstream>
 
+#include "control_flood.hpp"
 #include "daemon.hpp"
 #include "sanitized.hpp"
 
@@ -146,19 +148,34 @@ TEST_F(DaemonControl, WhoDoesNotWaitIsAnsweredAtOnceAndFailuresAreLogged) {
   EXPECT_EQ(told(), "0 power_limit 150000\n");
 }
 
-TEST_F(DaemonControl, ManyAtOnceAreMadeOneAfterTheOther) {
-  serve_control();
-  std::vector<HttpClient> clients;
-  for (int i = 0; i < 10; ++i) {
-    clients.push_back(client());
-    clients.back().send("POST /gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=" +
-                        std::to_string(150'000 + i) +
-                        " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
-  }
-  for (HttpClient& each : clients) EXPECT_EQ(each.read_answer().status, 200);
-  EXPECT_EQ(std::ranges::count(told(), '\n'), 10);
+TEST_F(DaemonControl, OfManyAtOnceEachIsMadeOrSupersededByALaterOne) {
+  serve_control({}, gpus_to_flood(2));
+  const FloodResult result = flood({.gpus = 2, .settings = 2000, .setters = 16, .readers = 16},
+                                   [this] { return client(); });
+  for (const AskedSetting& each : result.settings) ASSERT_EQ(each.status, 200) << each.refusal;
+  EXPECT_GT(result.reads, 0U);
+  EXPECT_EQ(result.failed_reads, 0U);
+  // Whoever does not wait is answered before the setting is made.
+  EXPECT_TRUE(eventually([&] { return lost_settings(result.settings, told()).empty(); }));
   end();
-  EXPECT_THAT(told(), testing::EndsWith("0 power_limit 200000\n"));
+  EXPECT_THAT(log(), AllOf(HasSubstr("restored GPU-0 to power limit 300000 mW"),
+                           HasSubstr("restored GPU-1 to power limit 300000 mW")));
+}
+
+// As many as one connection may send before it reads.
+TEST_F(DaemonControl, TheLastOfManyThatDoNotWaitIsMade) {
+  serve_control({}, gpus_to_flood(1));
+  HttpClient client = this->client();
+  std::string requests;
+  for (int i = 0; i < 100; ++i) {
+    requests += "POST /gpu/set_power_limit?gpu_ids=0&block=false&power_limit_mw=" +
+                std::to_string(150'000 + i) +
+                " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+  }
+  client.send(requests);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(client.read_answer().status, 200);
+  EXPECT_TRUE(
+      eventually([&] { return told().find("0 power_limit 150099\n") != std::string::npos; }));
 }
 
 TEST_F(DaemonControl, ADriverThatRefusesIsAFaultOfItsKind) {

@@ -77,10 +77,11 @@ TEST(GpuFaults, OfSettingOtherVendorsAreNoErrorsOfNvml) {
        {std::pair(Domain::nvidia_gpu(0), "NVML"), {Domain::amd_gpu(0), "GPU"}}) {
     VirtualLoop loop;
     Gpus gpus({{.entry = {.id = 0}, .sensor = std::make_shared<GatedGpu>(domain)}}, loop);
-    GpuControl control(gpus, nullptr, nullptr);
+    GpuControl control(gpus, loop, nullptr, nullptr);
     std::optional<DeviceFault> fault;
-    control.set({0}, {PowerLimit{150'000}},
-                [&](const Gpus::Answers& answers) { fault = answers.at(0).fault; });
+    EXPECT_FALSE(
+        control.set({0}, {PowerLimit{150'000}}, GpuControl::Caller::waits,
+                    [&](const GpuControl::Outcomes& outcomes) { fault = outcomes.at(0).fault; }));
     while (loop.run_posted() == 0) std::this_thread::yield();
     ASSERT_TRUE(fault);
     EXPECT_THAT(fault->message, testing::StartsWith(std::string(word) + " error: "));
@@ -90,7 +91,8 @@ TEST(GpuFaults, OfSettingOtherVendorsAreNoErrorsOfNvml) {
 class GpuStreams : public testing::Test {
  protected:
   GpuStreams()
-      : gpus_({{.entry = {.id = 0}, .sensor = first_}, {.entry = {.id = 1}, .sensor = second_}},
+      : gpus_({{.entry = {.id = 0}, .sensor = first_, .thread = thread_},
+               {.entry = {.id = 1}, .sensor = second_}},
               loop_),
         stream_(gpus_, loop_, StreamRates{}) {}
   ~GpuStreams() override { first_->is_shut = second_->is_shut = false; }
@@ -101,16 +103,16 @@ class GpuStreams : public testing::Test {
   /// It hangs, and takes no more questions.
   void fill_queue_of_first() {
     first_->is_shut = true;
-    const auto job = [](wire::DeviceId, Sensor& sensor) { return ask(sensor, GpuQuestion::power); };
-    const auto ignore = [](const Gpus::Answers&) {};
-    gpus_.run_in_threads({0}, job, seconds(60), ignore);
+    const auto job = [gpu = first_] { (void)ask(*gpu, GpuQuestion::power); };
+    EXPECT_TRUE(thread_->add(job));
     while (first_->reads == 0) std::this_thread::yield();
-    for (int i = 0; i < 100; ++i) gpus_.run_in_threads({0}, job, seconds(60), ignore);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(thread_->add(job));
   }
 
   VirtualLoop loop_;
   std::shared_ptr<GatedGpu> first_ = std::make_shared<GatedGpu>();
   std::shared_ptr<GatedGpu> second_ = std::make_shared<GatedGpu>();
+  std::shared_ptr<Worker> thread_ = std::make_shared<Worker>();  ///< of the first
   Gpus gpus_;
   GpuStream stream_;
   RecordingSubscriber listener_;
@@ -180,6 +182,15 @@ TEST_F(GpuStreams, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
     loop_.advance(milliseconds(50));
   }
   EXPECT_THAT(listener_.frames[1], HasSubstr("\"power_mw\":75000"));
+}
+
+TEST_F(GpuStreams, WhatIsNotSentToADriverThatHangsIsRefusedWithThatReason) {
+  fill_queue_of_first();
+  std::optional<Gpus::Answers> answers;
+  gpus_.ask({0}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
+  ASSERT_TRUE(answers);
+  EXPECT_EQ(answers->at(0).fault->status, 503U);
+  EXPECT_THAT(answers->at(0).fault->message, HasSubstr("this one was not sent"));
 }
 
 TEST_F(GpuStreams, IsNotReportedToHangToWhoComesLongAfterItsQueueWasFull) {
