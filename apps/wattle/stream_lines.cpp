@@ -36,6 +36,23 @@ std::set<std::uint32_t> indices_of(const Maps&... maps) {
   return indices;
 }
 
+struct CpuNames {
+  std::string cpu;
+  std::string dram;
+  bool is_additive = true;  ///< false: the platform, which overlaps all others
+};
+
+/// The names of a CPU and of its memory: as its server reports them, else by its number.
+CpuNames names_of(const PowerReadings& readings, std::uint32_t cpu) {
+  constexpr std::string_view kPackage = "package_";
+  const std::string numbered = fmt::format("{}{}", kPackage, cpu);
+  const std::string name = printable(value_in(readings.cpu_domain, cpu).value_or(numbered));
+  const bool is_package = name.starts_with(kPackage);
+  return {.cpu = name,
+          .dram = fmt::format("dram_{}", is_package ? name.substr(kPackage.size()) : name),
+          .is_additive = is_package};
+}
+
 std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const ServerEnergy& energy) {
   std::vector<StreamedDevice> devices;
   const auto reason_in = [](const std::map<std::uint32_t, std::string>& reasons,
@@ -49,20 +66,25 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
                        .energy = value_in(energy.gpus, gpu),
                        .reason = reason_in(readings.gpu_reason, gpu)});
   }
+  std::set<std::string> counted;  // AMD's kernels show a package once a die
   for (const std::uint32_t cpu :
        indices_of(readings.cpu_power, energy.cpus, readings.cpu_reason, readings.dram_reason)) {
     const auto power = value_in(readings.cpu_power, cpu).value_or(CpuPowerReading{});
     const auto at = value_in(readings.cpu_time_s, cpu);
-    devices.push_back({.domain = fmt::format("package_{}", cpu),
+    const CpuNames names = names_of(readings, cpu);
+    const bool counts = names.is_additive && counted.insert(names.cpu).second;
+    devices.push_back({.domain = names.cpu,
                        .power_w = si(power.cpu),
                        .read_unix_s = at,
                        .energy = value_in(energy.cpus, cpu),
-                       .reason = reason_in(readings.cpu_reason, cpu)});
-    StreamedDevice dram{.domain = fmt::format("dram_{}", cpu),
+                       .reason = reason_in(readings.cpu_reason, cpu),
+                       .counts = counts});
+    StreamedDevice dram{.domain = names.dram,
                         .power_w = si(power.dram),
                         .read_unix_s = at,
                         .energy = value_in(energy.drams, cpu),
-                        .reason = reason_in(readings.dram_reason, cpu)};
+                        .reason = reason_in(readings.dram_reason, cpu),
+                        .counts = counts};
     if (!dram.power_w && !dram.energy && dram.reason.empty()) continue;
     devices.push_back(std::move(dram));
   }

@@ -14,11 +14,12 @@ namespace wattle::app {
 
 /// A device of a server.
 struct StreamedDevice {
-  std::string domain;               ///< "gpu_0", "package_0", "dram_0"
+  std::string domain;               ///< "gpu_0", "package_0", "dram_0", "psys"
   std::optional<double> power_w{};  ///< absent: no event yet, or unknown to the daemon
   std::optional<double> read_unix_s{};
   std::optional<MeasuredEnergy> energy{};  ///< since the start; absent: not known yet
   std::string reason{};                    ///< why the daemon does not know the power; may be empty
+  bool counts = true;                      ///< false: others include it, so sums leave it out
 };
 
 struct StreamedServer {

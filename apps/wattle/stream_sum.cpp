@@ -50,6 +50,7 @@ StreamSum sum_of(std::span<const StreamedServer> servers, Seconds elapsed) {
   for (const StreamedServer& server : servers) {
     count_unreached(server, sum);
     for (const StreamedDevice& device : server.devices) {
+      if (!device.counts) continue;
       const bool has_power = device.power_w && is_live(server, device);
       if (!has_power) ++sum.powers_missing;
       if (has_power) sum.power_w = sum.power_w.value_or(0.0) + *device.power_w;

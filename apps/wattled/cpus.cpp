@@ -81,7 +81,9 @@ std::vector<wire::CpuEntry> Cpus::entries() const {
   std::vector<wire::CpuEntry> entries;
   entries.reserve(cpus_.size());
   for (const auto& served : cpus_) {
-    entries.push_back({.id = served.first, .dram_available = served.second.dram.has_value()});
+    entries.push_back({.id = served.first,
+                       .dram_available = served.second.dram.has_value(),
+                       .domain = channel(served.second.cpu.place).domain.name()});
   }
   return entries;
 }

@@ -75,6 +75,7 @@ class Cpus {
   Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus);
 
   [[nodiscard]] std::vector<wire::CpuEntry> entries() const;
+  /// zeusd's numbers of CPUs: see `CpuZone`. Two may have one counter.
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
 
   /// The counters of a CPU and of its memory; the second may be null.

@@ -22,25 +22,37 @@ Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
   return gpu;
 }
 
-/// Numbers CPUs as the kernel's powercap does: by package, or in sequence if packages have several
-/// dies.
-std::vector<Cpus::Cpu> cpus_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
-  std::map<Domain, Cpus::Place> counters;
+using Counters = std::map<Domain, Cpus::Place>;
+
+Counters counters_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+  Counters counters;
   for (std::size_t number = 0; number < sensors.size(); ++number) {
     const auto channels = sensors[number]->channels();
     for (std::size_t i = 0; i < channels.size(); ++i) {
       if (channels[i].counts_energy()) counters.try_emplace(channels[i].domain, number, i);
     }
   }
-  const bool has_dies = std::ranges::any_of(
-      counters, [](const auto& entry) { return entry.first.die().has_value(); });
-  std::vector<Cpus::Cpu> cpus;
+  return counters;
+}
+
+/// Numbers CPUs as zeusd does: by the kernel's zones, whatever provider reads their counters. What
+/// has no zone follows: packages in their order, then the platform, as kernels register them.
+std::vector<Cpus::Cpu> cpus_of(const Counters& counters, const std::vector<CpuZone>& zones) {
+  std::vector<CpuZone> numbered = zones;
   for (const auto& [domain, place] : counters) {
-    if (domain.kind() != DomainKind::package) continue;
-    const auto ordinal = static_cast<wire::DeviceId>(cpus.size());
-    Cpus::Cpu cpu{.id = has_dies ? ordinal : domain.index(), .cpu = place};
-    const auto dram = counters.find(domain.as(DomainKind::dram));
-    if (dram != counters.end()) cpu.dram = dram->second;
+    const bool is_cpu = domain.kind() == DomainKind::package || domain.kind() == DomainKind::psys;
+    if (!is_cpu || std::ranges::find(zones, domain, &CpuZone::domain) != zones.end()) continue;
+    const std::uint32_t next = numbered.empty() ? 0 : numbered.back().number + 1;
+    numbered.push_back({.number = next, .domain = domain});
+  }
+  std::vector<Cpus::Cpu> cpus;
+  for (const CpuZone& zone : numbered) {
+    const auto counter = counters.find(zone.domain);
+    if (counter == counters.end()) continue;
+    Cpus::Cpu cpu{.id = zone.number, .cpu = counter->second};
+    const auto dram = counters.find(zone.domain.as(DomainKind::dram));
+    const bool has_dram = zone.domain.kind() == DomainKind::package && dram != counters.end();
+    if (has_dram) cpu.dram = dram->second;
     cpus.push_back(cpu);
   }
   return cpus;
@@ -52,7 +64,8 @@ bool has(const std::vector<Scope>& enabled, Scope scope) {
 
 }  // namespace
 
-Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
+Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
+                         const std::vector<CpuZone>& zones) {
   const bool has_gpus = has(enabled, Scope::gpu_read) || has(enabled, Scope::gpu_control);
   const bool has_cpus = has(enabled, Scope::cpu_read);
   const std::map<Domain, std::uint32_t> numbers = gpu_numbers(found_gpus(found));
@@ -68,7 +81,7 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
       inventory.cpu_sensors.push_back(std::move(sensor));
     }
   }
-  inventory.cpus = cpus_of(inventory.cpu_sensors);
+  inventory.cpus = cpus_of(counters_of(inventory.cpu_sensors), zones);
   for (SensorRefusal& refusal : found.refused) {
     const bool matters = refusal.shows.has(DomainCategory::cpu) ? has_cpus : has_gpus;
     if (matters) inventory.refused.push_back(std::move(refusal));

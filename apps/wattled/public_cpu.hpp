@@ -1,9 +1,14 @@
 // The CPU energy that TCP clients without a token may see.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
+#include "base/text.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {
@@ -17,6 +22,17 @@ inline constexpr std::chrono::milliseconds kPublicCpuPeriod{1000};
   return static_cast<std::uint64_t>(period.count()) * 1000;
 }
 
+/// What it does to clients that take an energy for that of the moment of its answer.
+[[nodiscard]] inline std::string public_cpu_effect(std::chrono::milliseconds period) {
+  const double seconds = std::chrono::duration<double>(period).count();
+  return fmt::format(
+      "an energy is that of its timestamp_ms, up to {0:g} s before the answer; ZeusMonitor ignores "
+      "that time: each end of its windows is up to {0:g} s early, and a window shorter than {0:g} "
+      "s "
+      "can be 0 J",
+      seconds);
+}
+
 /// The limit, as /discover reports it to such a client.
 [[nodiscard]] inline wire::CpuLimit public_cpu_limit(std::chrono::milliseconds period) {
   return {.period_s = std::chrono::duration<double>(period).count(),
@@ -24,9 +40,18 @@ inline constexpr std::chrono::milliseconds kPublicCpuPeriod{1000};
           .reason =
               "any user of this machine can ask at this port, and fine readings show what "
               "other users' programs compute",
+          .effect = public_cpu_effect(period),
           .remedy =
               "use the Unix socket or a token; or have the administrator start wattled with "
               "--signing-key-path, or with another --public-cpu-period"};
+}
+
+/// The same for the log, since not all programs notice it. `place`: the port.
+[[nodiscard]] inline std::string public_cpu_warning(std::string_view place,
+                                                    std::chrono::milliseconds period) {
+  const wire::CpuLimit limit = public_cpu_limit(period);
+  return fmt::format("{} shows CPU energy once per {:g} s, in steps of {:g} J: {}; {}",
+                     printable(place), limit.period_s, limit.quantum_j, limit.effect, limit.remedy);
 }
 
 }  // namespace wattle::daemon

@@ -66,6 +66,10 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
   }
+  // Zeus's GPU classes want to find this group before they measure. Their setters are refused.
+  if (service.is_enabled(Scope::gpu_read) && !service.is_enabled(Scope::gpu_control)) {
+    discovery.disabled_api_groups.emplace_back(name_of(Scope::gpu_control));
+  }
   auto& granted = discovery.granted_scopes.emplace();
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.grants(request, group)) granted.emplace_back(name_of(group));
@@ -255,6 +259,8 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
       errors[id] = fmt::format("IOError: {}", reason_of(*state.dram, kStillPatience));
     }
     energy.since_ms = std::max(state.cpu.since_ms, state.dram ? state.dram->since_ms : 0);
+    energy.timestamp_ms = unix_ms(state.cpu.at);
+    energy.domain = service.cpus().channels(id).first->domain.name();
   }
   exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));
 }

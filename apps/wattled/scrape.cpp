@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -78,6 +79,10 @@ void Scrape::gather(CpuView& view, std::function<void(std::vector<DomainMetrics>
   std::vector<DomainMetrics> domains;
   for (const auto& [id, state] : view.read(view.ids())) {
     const auto [cpu, dram] = cpus_.channels(id);
+    // AMD's kernels show a package once a die.
+    if (std::ranges::find(domains, cpu->domain.name(), &DomainMetrics::domain) != domains.end()) {
+      continue;
+    }
     domains.push_back(of_counter(view, *cpu, state.cpu));
     if (dram != nullptr && state.dram) domains.push_back(of_counter(view, *dram, *state.dram));
   }

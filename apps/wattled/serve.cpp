@@ -18,6 +18,8 @@
 #include "log.hpp"
 #include "power/power_domain.hpp"
 #include "privileges.hpp"
+#include "public_cpu.hpp"
+#include "sensors/cpu_zones.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "server.hpp"
@@ -177,6 +179,15 @@ void log_who_may_connect(const std::vector<Listener>& listeners) {
   }
 }
 
+/// What strangers at a port see of CPU energy; empty: all of it, or nothing.
+std::string cpu_warning_for(const std::vector<Listener>& listeners, const ServeOptions& options) {
+  const bool reads_cpus = std::ranges::count(options.enabled, Scope::cpu_read) > 0;
+  if (options.public_cpu_period.count() == 0 || !options.key_path.empty() || !reads_cpus) return {};
+  const auto port = std::ranges::find(listeners, false, &Listener::is_local_socket);
+  return port == listeners.end() ? std::string()
+                                 : public_cpu_warning(port->name, options.public_cpu_period);
+}
+
 void log_refusals(const Survey& found) {
   for (const SensorRefusal& refusal : found.refused) {
     if (refusal.absent) continue;
@@ -333,7 +344,8 @@ int serve(const ServeOptions& options) {
                                          : std::max<std::size_t>(1, most_connections / 4);
   log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
-  Inventory inventory = take_inventory(std::move(found), options.enabled);
+  Inventory inventory =
+      take_inventory(std::move(found), options.enabled, list_cpu_zones(options.system));
   // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
   // starts.
   leave_root(user, options);
@@ -362,6 +374,7 @@ int serve(const ServeOptions& options) {
   const std::string names =
       fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
   log_who_may_connect(listeners);
+  const std::string cpu_warning = cpu_warning_for(listeners, options);
   Server server(
       loop, service, std::move(listeners),
       {.places = place_limits(most_connections, options.most_per_client), .tls = tls.get()});
@@ -371,6 +384,7 @@ int serve(const ServeOptions& options) {
   });
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
+  if (!cpu_warning.empty()) log_warning(cpu_warning);
   service.control().restore([] {});
   ServiceManager manager(loop);
   ServiceManager::notify_ready();

@@ -20,6 +20,7 @@
 #include "response.hpp"
 #include "revoked.hpp"
 #include "scrape.hpp"
+#include "sensors/cpu_zones.hpp"
 #include "sensors/sensor.hpp"
 #include "stream_rights.hpp"
 #include "target.hpp"
@@ -70,8 +71,10 @@ struct Inventory {
   std::vector<SensorRefusal> refused;
   std::vector<Channel> channels;  ///< of all sensors, for /api/v1/sensors
 };
-/// The devices of the enabled groups.
-[[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled);
+/// The devices of the enabled groups. `zones`: the numbers of CPUs, as far as the kernel shows
+/// them.
+[[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
+                                       const std::vector<CpuZone>& zones);
 
 struct EnergyHistoryOptions {
   std::chrono::seconds kept{0};

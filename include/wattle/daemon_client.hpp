@@ -97,10 +97,14 @@ struct ServedGpu {
   std::optional<bool> has_energy_counter{};  ///< absent: the daemon does not report it
 };
 
-/// A CPU package that a daemon serves. Threads: a value type.
+/// A CPU that a daemon serves: with zeusd and wattled a top-level zone of powercap, so perhaps one
+/// die of a package, or the platform. Threads: a value type.
 struct ServedCpu {
-  std::uint32_t id = 0;
+  std::uint32_t id = 0;  ///< the number of the zone
   bool has_dram = false;
+  /// "package_0", "package_1_die_0", or "psys", the platform, which overlaps all others; empty: the
+  /// daemon does not report it (zeusd).
+  std::string domain{};
 };
 
 /// The power of GPUs at one time, by index. Threads: a value type.
@@ -114,7 +118,7 @@ struct ServedCpuPower {
   Watts cpu{};
   std::optional<Watts> dram{};  ///< absent: not available
 };
-/// The power of CPU packages at one time, by package number. Threads: a value type.
+/// The power of CPUs at one time, by `ServedCpu::id`. Threads: a value type.
 struct CpuPowers {
   double unix_s = 0;  ///< by the daemon's clock
   std::map<std::uint32_t, ServedCpuPower> powers{};
@@ -129,6 +133,9 @@ struct ServedCpuEnergy {
   /// changes, the daemon was restarted or lost track, and energies from before do not compare.
   /// Absent: the daemon does not report it (zeusd).
   std::optional<double> since_unix_s{};
+  /// When the counters were read, likewise: with `DaemonClient::cpu_limit` that can be long before
+  /// the answer. Absent: the daemon does not report it.
+  std::optional<double> read_unix_s{};
 };
 
 /// What a program needs of a daemon. Threads: a value type.

@@ -64,6 +64,9 @@ struct PowerReadings {
   std::map<std::uint32_t, std::string> gpu_reason{};
   std::map<std::uint32_t, std::string> cpu_reason{};
   std::map<std::uint32_t, std::string> dram_reason{};
+  /// What each CPU is, as wattled reports it: "package_0", "package_1_die_0", or "psys", the
+  /// platform, which overlaps all others. Its DRAM is "dram_..." likewise. zeusd reports none.
+  std::map<std::uint32_t, std::string> cpu_domain{};
   double clock_offset_s = 0;  ///< this machine's clock minus the daemon's
   /// The offset lies within +- this; infinite: not known.
   double clock_offset_uncertainty_s = 0;

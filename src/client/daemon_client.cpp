@@ -70,6 +70,7 @@ std::optional<Joules> of_uj(const std::optional<std::uint64_t>& uj) noexcept {
 ServedCpuEnergy served(const wire::CpuEnergy& energy) {
   ServedCpuEnergy served{.cpu = of_uj(energy.cpu_uj), .dram = of_uj(energy.dram_uj)};
   if (energy.since_ms) served.since_unix_s = to_seconds(*energy.since_ms);
+  if (energy.timestamp_ms) served.read_unix_s = to_seconds(*energy.timestamp_ms);
   return served;
 }
 
@@ -82,7 +83,9 @@ class DaemonClient::Impl {
     for (const wire::GpuEntry& gpu : found.gpus) {
       gpus.push_back({gpu.id, gpu.name, gpu.pci_address, gpu.cumulative_energy_available});
     }
-    for (const wire::CpuEntry& cpu : found.cpus) cpus.push_back({cpu.id, cpu.dram_available});
+    for (const wire::CpuEntry& cpu : found.cpus) {
+      cpus.push_back({cpu.id, cpu.dram_available, cpu.domain});
+    }
     groups = found.enabled_api_groups;
     granted = found.granted_scopes;
     if (found.cpu_limit) cpu_limit = client::to_string(*found.cpu_limit);

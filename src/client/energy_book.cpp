@@ -34,6 +34,14 @@ Domain domain_of(const EnergyBook::Key& key) {
   return Domain::dram(key.device);
 }
 
+/// A CPU of a daemon can be the platform.
+Watts max_power_of(Quantity quantity) noexcept {
+  const DomainKind kind = quantity == Quantity::gpu   ? DomainKind::nvidia_gpu
+                          : quantity == Quantity::cpu ? DomainKind::psys
+                                                      : DomainKind::dram;
+  return traits_of(kind).max_power;
+}
+
 std::size_t bytes_for(double readings) noexcept {
   return std::max(kMinTimelineBytes,
                   static_cast<std::size_t>(readings * static_cast<double>(kBytesPerReading)));
@@ -105,8 +113,7 @@ std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
   const bool is_gpu = key.quantity == Quantity::gpu;
   const Channel channel{
       .domain = domain_of(key),
-      .counter = {.tick = Joules(is_gpu ? 1e-3 : 1e-6),
-                  .max_power = traits_of(domain_of(key).kind()).max_power},
+      .counter = {.tick = Joules(is_gpu ? 1e-3 : 1e-6), .max_power = max_power_of(key.quantity)},
       .update = is_gpu ? kNvmlCounterUpdate : kRaplUpdate,
   };
   const double readings = history_ / Seconds(counter_period_);

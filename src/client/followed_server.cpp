@@ -169,6 +169,11 @@ void FollowedServer::take_identity(const InquiryAnswer& answer) {
 void FollowedServer::decide() {
   is_reported_ = false;  // the next outage is news
   report_cpu_limit();
+  std::map<DeviceId, std::string> domains;
+  for (const wire::CpuEntry& cpu : discovery_.cpus) {
+    if (!cpu.domain.empty()) domains[cpu.id] = cpu.domain;
+  }
+  context_.hub.set_cpu_domains(place_, std::move(domains));
   decide_on(streams_[0], ids_of(discovery_.gpus));
   decide_on(streams_[1], ids_of(discovery_.cpus));
   discovery_ = {};

@@ -244,6 +244,16 @@ bool FollowedStream::is_unknown(DeviceId id, bool is_dram) const noexcept {
   return is_dram ? found->has_dram_reason : found->has_reason;
 }
 
+std::optional<ReadAt> FollowedStream::read_at(wire::UnixMs timestamp_ms) const noexcept {
+  if (!std::isfinite(clock_.uncertainty_s)) return std::nullopt;
+  using std::chrono::duration_cast;
+  using std::chrono::nanoseconds;
+  const double unix_s = 1e-3 * static_cast<double>(timestamp_ms) + clock_.offset_s;
+  const Seconds ago(std::max(context_.unix_now_s - unix_s, 0.0));
+  return ReadAt{.at = context_.now - duration_cast<nanoseconds>(ago),
+                .half_width = duration_cast<nanoseconds>(Seconds(clock_.uncertainty_s))};
+}
+
 void FollowedStream::apply(const wire::PowerEvent& event) {
   ++events_;
   for (const wire::DevicePower& power : event.devices) {

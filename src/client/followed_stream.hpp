@@ -1,7 +1,9 @@
 // One stream of one server: the powers of its GPUs, or of its CPUs.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,12 @@
 #include "wire/sse_reader.hpp"
 
 namespace wattle::client {
+
+/// When a daemon read something, by this machine's clock. Threads: a value type.
+struct ReadAt {
+  TimePoint at{};
+  std::chrono::nanoseconds half_width{};
+};
 
 /// One stream, from its request to its end, and the wait before the next try. Its values go to the
 /// hub. Its server (`FollowedServer`) decides when to open it.
@@ -88,6 +96,8 @@ class FollowedStream final : public ResponseHandler {
   void set_clock(const ClockOffset& clock) noexcept { clock_ = clock; }
   /// True if the daemon reports that it does not know the power of this device, or of its memory.
   [[nodiscard]] bool is_unknown(DeviceId id, bool is_dram) const noexcept;
+  /// A time of the daemon by this machine's clock; absent: the offset of its clock is unknown.
+  [[nodiscard]] std::optional<ReadAt> read_at(wire::UnixMs timestamp_ms) const noexcept;
   /// The number of times that it was lost.
   [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
   /// True once after an event with an impossible time: the daemon's clock, or this machine's, was

@@ -1,6 +1,7 @@
 #include "client/server_counters.hpp"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,20 @@ namespace {
 
 /// Half of the longest round trip of a reading that counts; networks across the world take less.
 constexpr std::chrono::nanoseconds kLongestHalfWidth = std::chrono::milliseconds(250);
+
+/// The daemon reads a counter while it answers.
+ReadAt between(const InquiryAnswer& answer) noexcept {
+  const auto half_width = (answer.received_at - answer.sent_at) / 2;
+  return {.at = answer.sent_at + half_width, .half_width = half_width};
+}
+
+/// wattled shows some callers an earlier reading, with its time. That time counts only if it is
+/// surely earlier: it is less exact.
+ReadAt earlier(const InquiryAnswer& answer, const std::optional<ReadAt>& stated) noexcept {
+  constexpr std::chrono::milliseconds kResolution{1};
+  const bool is_earlier = stated && stated->at + stated->half_width + kResolution < answer.sent_at;
+  return is_earlier ? *stated : between(answer);
+}
 
 }  // namespace
 
@@ -59,7 +74,7 @@ void ServerCounters::book(const FollowedStream& stream, const InquiryAnswer& ans
   if (energies == nullptr) return;
   // The driver counts, also across restarts of the daemon.
   for (const auto& [id, mj] : *energies) {
-    book_one(Quantity::gpu, id, mj, answer, /*goes_on=*/true);
+    book_one(Quantity::gpu, id, mj, between(answer), /*goes_on=*/true);
   }
 }
 
@@ -75,11 +90,14 @@ void ServerCounters::book_cpus(const FollowedStream& stream, const InquiryAnswer
     const bool goes_on =
         energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
                         : !may_be_another;
+    const ReadAt read_at = energy.timestamp_ms
+                               ? earlier(answer, stream.read_at(*energy.timestamp_ms))
+                               : between(answer);
     // If the daemon does not know the power, the counter does not move or cannot be read.
     const auto book = [&](Quantity quantity, std::optional<std::uint64_t> uj) {
       const bool is_unknown = stream.is_unknown(id, quantity == Quantity::dram);
       if (is_unknown) context_.book->break_counter({place_, quantity, id});
-      if (uj && !is_unknown) book_one(quantity, id, *uj, answer, goes_on);
+      if (uj && !is_unknown) book_one(quantity, id, *uj, read_at, goes_on);
     };
     book(Quantity::cpu, energy.cpu_uj);
     book(Quantity::dram, energy.dram_uj);
@@ -87,14 +105,13 @@ void ServerCounters::book_cpus(const FollowedStream& stream, const InquiryAnswer
 }
 
 void ServerCounters::book_one(Quantity quantity, DeviceId device, std::uint64_t ticks,
-                              const InquiryAnswer& answer, bool goes_on) {
-  const auto half_width = (answer.received_at - answer.sent_at) / 2;
+                              const ReadAt& read, bool goes_on) {
   const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
   if (!goes_on) context_.book->break_counter(key);
   // A daemon that was halted in between read the counter at an unknown time. The next reading
   // counts.
-  if (half_width > kLongestHalfWidth) return;
-  context_.book->note_counter(key, answer.sent_at + half_width, half_width, ticks);
+  if (read.half_width > kLongestHalfWidth) return;
+  context_.book->note_counter(key, read.at, read.half_width, ticks);
 }
 
 }  // namespace wattle::client

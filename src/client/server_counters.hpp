@@ -36,8 +36,8 @@ class ServerCounters {
  private:
   void book(const FollowedStream& stream, const InquiryAnswer& answer);
   void book_cpus(const FollowedStream& stream, const InquiryAnswer& answer, bool may_be_another);
-  void book_one(Quantity quantity, DeviceId device, std::uint64_t ticks,
-                const InquiryAnswer& answer, bool goes_on);
+  void book_one(Quantity quantity, DeviceId device, std::uint64_t ticks, const ReadAt& read,
+                bool goes_on);
 
   std::size_t place_;
   StreamContext& context_;

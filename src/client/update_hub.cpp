@@ -53,7 +53,16 @@ void UpdateHub::set_reason(std::size_t server, const wire::UnknownPower& unknown
   states_changed_ = true;
 }
 
+void UpdateHub::set_cpu_domains(std::size_t server, std::map<DeviceId, std::string> domains) {
+  const std::scoped_lock lock(mutex_);
+  Meta& meta = metas_[server];
+  if (meta.cpu_domain == domains) return;
+  meta.cpu_domain = std::move(domains);
+  meta.version = ++meta_version_;
+}
+
 void UpdateHub::Meta::copy_to(PowerReadings& readings) const {
+  readings.cpu_domain = cpu_domain;
   readings.gpu_reason = gpu_reason;
   readings.cpu_reason = cpu_reason;
   readings.dram_reason = dram_reason;

@@ -158,6 +158,7 @@ std::vector<CpuEntry> cpus_of(const json& answer) {
       CpuEntry& cpu = cpus.emplace_back();
       cpu.id = required(as_object(entry, "an item of 'cpus'"), "id", to_id);
       take(entry, "dram_available", cpu.dram_available, to_bool);
+      take(entry, "domain", cpu.domain, to_text);
     }
     return cpus;
   }
@@ -204,6 +205,7 @@ std::optional<CpuLimit> cpu_limit_of(const json& answer) {
   return CpuLimit{.period_s = period->get<double>(),
                   .quantum_j = quantum->get<double>(),
                   .reason = text_in(*limit, "reason"),
+                  .effect = text_in(*limit, "effect"),
                   .remedy = text_in(*limit, "remedy")};
 }
 
@@ -227,6 +229,10 @@ Discovery discovery_of(const json& answer) {
   require_distinct(discovery.gpus, "GPU");
   require_distinct(discovery.cpus, "CPU");
   take(answer, "enabled_api_groups", discovery.enabled_api_groups, texts);
+  take(answer, "disabled_api_groups", discovery.disabled_api_groups, texts);
+  for (const std::string& group : discovery.disabled_api_groups) {
+    std::erase(discovery.enabled_api_groups, group);
+  }
   take(answer, "auth_required", discovery.auth_required, to_bool);
   const json* const format = find(answer, "stream_format");
   if (format != nullptr && *format == "snapshot") discovery.stream_format = StreamFormat::snapshot;
@@ -258,6 +264,8 @@ CpuEnergy cpu_energy_of(const json& device) {
   take(as_object(device, "a device"), "cpu_energy_uj", energy.cpu_uj, to_unsigned);
   take(device, "dram_energy_uj", energy.dram_uj, to_unsigned);
   take(device, "since_ms", energy.since_ms, to_ms);
+  take(device, "timestamp_ms", energy.timestamp_ms, to_ms);
+  take(device, "domain", energy.domain, to_text);
   return energy;
 }
 

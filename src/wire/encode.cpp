@@ -15,6 +15,17 @@ std::string number_or_null(const std::optional<std::uint64_t>& value) {
   return value ? fmt::format("{}", *value) : "null";
 }
 
+/// ,"key":"text"
+std::string member_or_nothing(std::string_view key, std::string_view text) {
+  return text.empty() ? std::string() : fmt::format(R"(,"{}":{})", key, json_string(text));
+}
+
+/// ,"key":5
+template <class Number>
+std::string member_or_nothing(std::string_view key, const std::optional<Number>& number) {
+  return number ? fmt::format(R"(,"{}":{})", key, *number) : std::string();
+}
+
 /// "[a,b]": `text` encodes each item.
 template <class Items, class Text>
 std::string array_of(const Items& items, Text text) {
@@ -51,7 +62,8 @@ std::string object(const GpuEntry& gpu) {
 }
 
 std::string object(const CpuEntry& cpu) {
-  return fmt::format(R"({{"id":{},"dram_available":{}}})", cpu.id, text_of(cpu.dram_available));
+  return fmt::format(R"({{"id":{},"dram_available":{}{}}})", cpu.id, text_of(cpu.dram_available),
+                     member_or_nothing("domain", cpu.domain));
 }
 
 std::string object(const RefusedEntry& entry) {
@@ -61,8 +73,9 @@ std::string object(const RefusedEntry& entry) {
 }
 
 std::string object(const CpuLimit& limit) {
-  return fmt::format(R"({{"period_s":{},"quantum_j":{},"reason":{},"remedy":{}}})", limit.period_s,
-                     limit.quantum_j, json_string(limit.reason), json_string(limit.remedy));
+  return fmt::format(R"({{"period_s":{},"quantum_j":{},"reason":{}{},"remedy":{}}})",
+                     limit.period_s, limit.quantum_j, json_string(limit.reason),
+                     member_or_nothing("effect", limit.effect), json_string(limit.remedy));
 }
 
 template <class Entry>
@@ -86,16 +99,21 @@ std::string json_string_or_null(std::string_view text) {
 }
 
 std::string encode(const Discovery& discovery) {
+  std::vector<std::string> groups = discovery.disabled_api_groups;
+  groups.insert(groups.end(), discovery.enabled_api_groups.begin(),
+                discovery.enabled_api_groups.end());
   const std::string dram = array_of(
       discovery.cpus, [](const CpuEntry& cpu) { return std::string(text_of(cpu.dram_available)); });
   return fmt::format(
       R"({{"gpus":{},"cpus":{},"enabled_api_groups":{},"auth_required":{},)"
-      R"("gpu_ids":{},"cpu_ids":{},"dram_available":{},"stream_format":"{}","refused":{}{}{}}})",
-      objects(discovery.gpus), objects(discovery.cpus),
-      array_of(discovery.enabled_api_groups, json_string), text_of(discovery.auth_required),
-      ids(discovery.gpus), ids(discovery.cpus), dram,
+      R"("gpu_ids":{},"cpu_ids":{},"dram_available":{},"stream_format":"{}","refused":{}{}{}{}}})",
+      objects(discovery.gpus), objects(discovery.cpus), array_of(groups, json_string),
+      text_of(discovery.auth_required), ids(discovery.gpus), ids(discovery.cpus), dram,
       discovery.stream_format == StreamFormat::snapshot ? "snapshot" : "per-device",
       objects(discovery.refused),
+      discovery.disabled_api_groups.empty()
+          ? std::string()
+          : R"(,"disabled_api_groups":)" + array_of(discovery.disabled_api_groups, json_string),
       discovery.granted_scopes
           ? R"(,"granted_scopes":)" + array_of(*discovery.granted_scopes, json_string)
           : std::string(),
@@ -103,10 +121,9 @@ std::string encode(const Discovery& discovery) {
 }
 
 std::string encode(const Identity& identity) {
-  const std::string expiry =
-      identity.expires_unix_s ? fmt::format(R"(,"exp":{})", *identity.expires_unix_s) : "";
   return fmt::format(R"({{"sub":{},"scopes":{}{}}})", json_string(identity.subject),
-                     array_of(identity.scopes, json_string), expiry);
+                     array_of(identity.scopes, json_string),
+                     member_or_nothing("exp", identity.expires_unix_s));
 }
 
 std::string encode(const GpuPowersAt& powers) {
@@ -138,9 +155,11 @@ std::string encode_gpu_energies(const std::map<DeviceId, std::uint64_t>& mj) {
 
 std::string encode_cpu_energies(const std::map<DeviceId, CpuEnergy>& energies) {
   return object_of(energies, [](const CpuEnergy& energy) {
-    return fmt::format(R"({{"cpu_energy_uj":{},"dram_energy_uj":{}{}}})",
+    return fmt::format(R"({{"cpu_energy_uj":{},"dram_energy_uj":{}{}{}{}}})",
                        number_or_null(energy.cpu_uj), number_or_null(energy.dram_uj),
-                       energy.since_ms ? fmt::format(R"(,"since_ms":{})", *energy.since_ms) : "");
+                       member_or_nothing("since_ms", energy.since_ms),
+                       member_or_nothing("timestamp_ms", energy.timestamp_ms),
+                       member_or_nothing("domain", energy.domain));
   });
 }
 

@@ -36,9 +36,12 @@ struct GpuEntry {
   std::optional<bool> cumulative_energy_available = false;
 };
 
+/// A CPU as zeusd numbers them: a top-level zone of powercap, so perhaps a die or the platform.
 struct CpuEntry {
   DeviceId id = 0;
   bool dram_available = false;
+  /// Not in zeusd: "package_0", "package_1_die_0", "psys". Empty: unknown.
+  std::string domain{};
 };
 
 /// A device or source that is not served, and why.
@@ -54,6 +57,7 @@ struct CpuLimit {
   double period_s = 0;   ///< shortest time between two readings
   double quantum_j = 0;  ///< energies are multiples of it
   std::string reason{};
+  std::string effect{};  ///< on clients that do not know of it
   std::string remedy{};
 };
 
@@ -63,6 +67,9 @@ struct Discovery {
   std::vector<CpuEntry> cpus{};
   std::vector<std::string> enabled_api_groups{};
   bool auth_required = false;
+  /// Groups that refuse every request, but are in "enabled_api_groups", too: Zeus's GPU classes
+  /// want to find gpu-control there before they measure.
+  std::vector<std::string> disabled_api_groups{};
   // Not in zeusd: its clients ignore these keys.
   StreamFormat stream_format = StreamFormat::per_device;
   std::vector<RefusedEntry> refused{};
@@ -84,6 +91,10 @@ struct CpuEnergy {
   /// Not in zeusd: the time since when both counters run without a break (a restart of the daemon,
   /// or a lost counter). Energies from before and after a break do not compare. Absent: unknown.
   std::optional<UnixMs> since_ms{};
+  /// Not in zeusd: the time at which the counters showed these energies. Absent: unknown.
+  std::optional<UnixMs> timestamp_ms{};
+  /// Not in zeusd: as in `CpuEntry`.
+  std::string domain{};
   friend bool operator==(const CpuEnergy&, const CpuEnergy&) = default;
 };
 

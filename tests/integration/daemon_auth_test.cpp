@@ -140,7 +140,7 @@ TEST_F(DaemonAuth, AStrangerLearnsWhatHeNeedsToComeBackWithAToken) {
   for (const char* const bearer : {"", "x"}) {
     const Json found = parse_json(ask("/discover", bearer).body);
     EXPECT_EQ(found["auth_required"], true);
-    EXPECT_EQ(found["enabled_api_groups"], Json({"gpu-read", "cpu-read"}));
+    EXPECT_EQ(found["enabled_api_groups"], Json({"gpu-control", "gpu-read", "cpu-read"}));
     for (const char* const key : {"gpus", "cpus", "gpu_ids", "cpu_ids", "refused"}) {
       EXPECT_EQ(found[key], Json::array()) << key;
     }

@@ -75,6 +75,45 @@ TEST_F(DaemonDiscover, SaysNothingOfThatToWhomAllIsShown) {
   EXPECT_FALSE(parse_json(get_tcp("/discover").body).contains("cpu_limit")) << "nothing is shown";
 }
 
+TEST_F(DaemonDiscover, SaysWhatThatDoesToZeusMonitorAsTheLogDoes) {
+  serve();
+  const std::string effect = parse_json(get_tcp("/discover").body)["cpu_limit"]["effect"];
+  EXPECT_THAT(effect, HasSubstr("ZeusMonitor"));
+  EXPECT_THAT(effect, HasSubstr("a window shorter than 1 s can be 0 J"));
+  EXPECT_TRUE(eventually([&] { return log().find(effect) != std::string::npos; })) << log();
+  for (const Words& options : {Words{"--public-cpu-period", "0"}, Words{"--enable", "gpu-read"}}) {
+    serve(options);
+    EXPECT_THAT(log(), testing::Not(HasSubstr("ZeusMonitor")));
+  }
+  serve_with_key();
+  EXPECT_THAT(log(), testing::Not(HasSubstr("ZeusMonitor")));
+}
+
+// Two answers may lie any time apart: what they differ by is the energy between their own times.
+TEST_F(DaemonDiscover, PublicEnergiesHaveTheirOwnTimes) {
+  play(50.0);
+  serve({"--public-cpu-period", "0.2"});
+  const auto ask = [&] {
+    return parse_json(get_tcp("/cpu/get_cumulative_energy?cpu=true&dram=true").body)["1"];
+  };
+  const Json first = ask();
+  Json last;
+  const auto passed_ms = [&] {
+    return last["timestamp_ms"].get<double>() - first["timestamp_ms"].get<double>();
+  };
+  ASSERT_TRUE(eventually([&] {
+    last = ask();
+    if (passed_ms() == 0) {
+      EXPECT_EQ(last["cpu_energy_uj"], first["cpu_energy_uj"]);
+    }
+    return passed_ms() >= 1000;
+  }));
+  const double passed_uj =
+      last["cpu_energy_uj"].get<double>() - first["cpu_energy_uj"].get<double>();
+  // Two roundings of 0.2 J; the rest is for a player that comes late.
+  EXPECT_NEAR(passed_uj / passed_ms() / 1000, 50.0, 5.0);
+}
+
 // The counter shows 6.103515 J.
 TEST_F(DaemonDiscover, TheAdministratorSaysHowFinePublicEnergiesAre) {
   serve();

@@ -33,11 +33,13 @@ TEST_P(DaemonReads, DiscoverReportsWhatThereIs) {
   EXPECT_THAT(answer.head, HasSubstr("Content-Type: application/json\r\n"));
   EXPECT_THAT(
       answer.body,
-      StartsWith(R"({"gpus":[{"id":0,"name":"NVIDIA H100 PCIe","pci_address":"0000:41:00.0",)"
-                 R"("cumulative_energy_available":true},{"id":1,"name":"NVIDIA A40",)"
-                 R"("pci_address":"0000:61:00.0","cumulative_energy_available":false}],)"
-                 R"("cpus":[{"id":0,"dram_available":true},{"id":1,"dram_available":false}],)"
-                 R"("enabled_api_groups":["gpu-read","cpu-read"],"auth_required":false,)"));
+      StartsWith(
+          R"({"gpus":[{"id":0,"name":"NVIDIA H100 PCIe","pci_address":"0000:41:00.0",)"
+          R"("cumulative_energy_available":true},{"id":1,"name":"NVIDIA A40",)"
+          R"("pci_address":"0000:61:00.0","cumulative_energy_available":false}],)"
+          R"("cpus":[{"id":0,"dram_available":true,"domain":"package_0"},)"
+          R"({"id":1,"dram_available":false,"domain":"package_1"}],)"
+          R"("enabled_api_groups":["gpu-control","gpu-read","cpu-read"],"auth_required":false,)"));
   const Json json = parse_json(answer.body);
   EXPECT_EQ(json["gpu_ids"], (Json{0, 1}));
   EXPECT_EQ(json["cpu_ids"], (Json{0, 1}));
@@ -92,7 +94,8 @@ TEST_P(DaemonReads, CpuEnergyHasBothKeysAlways) {
   serve();
   const Json both = parse_json(ask("/cpu/get_cumulative_energy?cpu=true&dram=true").body);
   EXPECT_EQ(keys_of(both), (Words{"0", "1"}));
-  EXPECT_EQ(keys_of(both["0"]), (Words{"cpu_energy_uj", "dram_energy_uj", "since_ms"}));
+  EXPECT_EQ(keys_of(both["0"]),
+            (Words{"cpu_energy_uj", "dram_energy_uj", "since_ms", "timestamp_ms", "domain"}));
   EXPECT_TRUE(both["0"]["dram_energy_uj"].is_number());
   EXPECT_TRUE(both["1"]["dram_energy_uj"].is_null());
   const Json cpu = parse_json(ask("/cpu/get_cumulative_energy?cpu=true&dram=false&cpu_ids=0").body);

@@ -170,10 +170,14 @@ TEST_P(ZeusBehindTheSocket, AGpuThatTheHostLacksIsMissing) {
   EXPECT_THAT(zeus().missing("gpu-control", 2), ElementsAre("there is no such device"));
 }
 
-TEST_P(ZeusBehindTheSocket, NvidiaGpusDoNotStartWithoutControlAndTheErrorSaysWhatToEnable) {
+// They measure by the driver itself: only their setters need the daemon.
+TEST_P(ZeusBehindTheSocket, NvidiaGpusStartWithoutControlAndTheirSettersSayWhatToEnable) {
   serve_zeus({});
   const ZeusClient client = zeus();
-  EXPECT_THAT(client.missing("gpu-control", 0), ElementsAre("gpu-control is not enabled"));
+  EXPECT_THAT(client.missing("gpu-control", 0), IsEmpty());
+  const Json found = parse_json(client.get("/discover").body);
+  EXPECT_EQ(found["disabled_api_groups"], Json({"gpu-control"}));
+  EXPECT_EQ(found["granted_scopes"], Json({"gpu-read", "cpu-read"}));
   const HttpAnswer answer =
       client.post("/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=200000");
   EXPECT_EQ(answer.status, 404);
@@ -181,6 +185,12 @@ TEST_P(ZeusBehindTheSocket, NvidiaGpusDoNotStartWithoutControlAndTheErrorSaysWha
   EXPECT_THAT(error, HasSubstr("API group 'gpu-control' is not enabled on this server."));
   EXPECT_THAT(error, HasSubstr("wattled serve --enable gpu-read,cpu-read,gpu-control"));
   EXPECT_THAT(driver_was_set(), IsEmpty());
+}
+
+TEST_P(ZeusBehindTheSocket, ControlIsNotListedWhereNoGpuIsServed) {
+  serve_zeus({"--enable", "cpu-read"});
+  EXPECT_THAT(zeus().missing("gpu-control", 0),
+              ElementsAre("gpu-control is not enabled", "there is no such device"));
 }
 
 TEST_P(ZeusBehindTheSocket, CpusStartAndAreReadWithControlAndWithout) {

@@ -175,7 +175,7 @@ class DaemonTest(unittest.TestCase):
             found = client.get("/discover").json()
         self.assertEqual([gpu["name"] for gpu in found["gpus"]], ["NVIDIA H100 PCIe", "NVIDIA A40"])
         self.assertEqual(found["gpus"][0]["pci_address"], "0000:41:00.0")
-        self.assertEqual(found["cpus"], [{"id": 0, "dram_available": False}])
+        self.assertEqual(found["cpus"], [{"id": 0, "dram_available": False, "domain": "package_0"}])
         self.assertEqual(found["gpu_ids"], [0, 1])
         self.assertFalse(found["auth_required"])
 

@@ -95,6 +95,12 @@ class Scanner {
     return bad_ ? std::nullopt : number;
   }
 
+  /// A string, as it stands there.
+  [[nodiscard]] std::string_view text() noexcept {
+    skip_blanks();
+    return string();
+  }
+
   /// Passes over a value of any kind. NOLINTBEGIN(misc-no-recursion)
   void skip(int depth = 0) noexcept {
     constexpr int kDeepest = 8;
@@ -187,6 +193,8 @@ CpuCounters counters_of(Scanner& scanner) noexcept {
       counters.dram_uj = scanner.number_or_null();
     } else if (key == "since_ms") {
       counters.since_ms = scanner.number_or_null();
+    } else if (key == "domain") {
+      counters.domain = scanner.text();
     } else {
       scanner.skip();
     }
@@ -200,6 +208,13 @@ const CpuCounters* AllCounters::find(std::uint32_t id) const noexcept {
   const auto* const end = cpus.begin() + static_cast<std::ptrdiff_t>(count);
   const auto* const found =
       std::find_if(cpus.begin(), end, [id](const CpuCounters& cpu) { return cpu.id == id; });
+  return found == end ? nullptr : found;
+}
+
+const CpuCounters* AllCounters::find(std::string_view domain) const noexcept {
+  const auto* const end = cpus.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto* const found = std::find_if(
+      cpus.begin(), end, [domain](const CpuCounters& cpu) { return cpu.domain == domain; });
   return found == end ? nullptr : found;
 }
 

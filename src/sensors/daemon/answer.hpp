@@ -13,9 +13,11 @@ namespace wattle::daemon_source {
 /// More packages than any machine has.
 inline constexpr std::size_t kMostCpus = 32;
 
-/// The counters of one CPU package.
+/// The counters of one CPU: a package, a die or the platform.
 struct CpuCounters {
   std::uint32_t id = 0;
+  /// What the daemon calls it, in the text of the answer; empty with zeusd and older wattled.
+  std::string_view domain{};
   std::optional<std::uint64_t> cpu_uj{};   ///< absent: cannot be read
   std::optional<std::uint64_t> dram_uj{};  ///< absent: there is none, or it cannot be read
   /// Since when they count without a break, in ms of the daemon's wall clock; absent with zeusd.
@@ -29,6 +31,7 @@ struct AllCounters {
 
   /// Null where there is no such CPU.
   [[nodiscard]] const CpuCounters* find(std::uint32_t id) const noexcept;
+  [[nodiscard]] const CpuCounters* find(std::string_view domain) const noexcept;
 };
 
 /// How much of an answer a text is.
@@ -50,7 +53,7 @@ struct Head {
 [[nodiscard]] Head parse_head(std::string_view text) noexcept;
 
 /// `{"0":{"cpu_energy_uj":5,"dram_energy_uj":null}}`, in any order and with other keys beside them;
-/// absent where that is not what stands there.
+/// absent where that is not what stands there. The result refers to the text.
 [[nodiscard]] std::optional<AllCounters> parse_counters(std::string_view json) noexcept;
 
 }  // namespace wattle::daemon_source

@@ -37,7 +37,8 @@ Survey probe(const System& system, const Clock& clock, const std::set<Domain>& t
     return refused(
         not_answered(reply, path, is_default, /*has_token=*/!system.daemon_token.empty()));
   }
-  auto sensor = std::make_unique<DaemonSensor>(std::move(connection), *counters, path, clock);
+  auto sensor = std::make_unique<DaemonSensor>(std::move(connection), *counters,
+                                               list_cpu_zones(system), taken, path, clock);
   if (sensor->channels().empty()) return refused(no_cpus(path));
   Survey survey;
   survey.sensors.push_back(std::move(sensor));

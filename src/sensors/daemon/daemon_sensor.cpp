@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "sensors/known_sensors.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::daemon_source {
 namespace {
@@ -18,6 +20,25 @@ ReadStatus status_without_answer(Outcome outcome) noexcept {
     default:
       return ReadStatus::retry;
   }
+}
+
+/// What a CPU of the daemon is; absent: nothing that this version knows.
+std::optional<Domain> domain_of(const CpuCounters& cpu, const std::vector<CpuZone>& zones) {
+  if (!cpu.domain.empty()) {
+    try {
+      const Domain domain = Domain::parse(cpu.domain);
+      const bool is_cpu = domain.kind() == DomainKind::package || domain.kind() == DomainKind::psys;
+      return is_cpu ? std::optional(domain) : std::nullopt;
+    } catch (const InvalidArgument&) {
+      return std::nullopt;
+    }
+  }
+  // Older wattled numbers packages; zeusd numbers zones.
+  if (!cpu.since_ms) {
+    const auto zone = std::ranges::find(zones, cpu.id, &CpuZone::number);
+    if (zone != zones.end()) return zone->domain;
+  }
+  return Domain::package(cpu.id);
 }
 
 }  // namespace
@@ -39,17 +60,22 @@ std::optional<std::uint64_t> RestartAwareCounter::update(
 }
 
 DaemonSensor::DaemonSensor(std::unique_ptr<DaemonConnection> connection,
-                           const AllCounters& counters, const std::string& place,
-                           const Clock& clock)
-    : connection_(std::move(connection)), clock_(clock) {
+                           const AllCounters& counters, const std::vector<CpuZone>& zones,
+                           std::set<Domain> taken, const std::string& place, const Clock& clock)
+    : taken_(std::move(taken)), connection_(std::move(connection)), clock_(clock) {
   for (const CpuCounters& cpu : std::span(counters.cpus).first(counters.count)) {
-    if (cpu.cpu_uj) add(cpu.id, &CpuCounters::cpu_uj, Domain::package(cpu.id), place);
-    if (cpu.dram_uj) add(cpu.id, &CpuCounters::dram_uj, Domain::dram(cpu.id), place);
+    const auto domain = domain_of(cpu, zones);
+    if (!domain) continue;
+    if (cpu.cpu_uj) add(cpu, &CpuCounters::cpu_uj, *domain, place);
+    const bool has_dram = cpu.dram_uj && domain->kind() == DomainKind::package;
+    if (has_dram) add(cpu, &CpuCounters::dram_uj, domain->as(DomainKind::dram), place);
   }
 }
 
-void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounters::*shown,
+void DaemonSensor::add(const CpuCounters& cpu, std::optional<std::uint64_t> CpuCounters::*shown,
                        Domain domain, const std::string& place) {
+  // AMD's kernels show a package once a die.
+  if (!taken_.insert(domain).second) return;
   channels_.push_back({.domain = domain,
                        .counter = {.tick = Joules(1e-6),
                                    .max_power = traits_of(domain).max_power,
@@ -57,7 +83,7 @@ void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounte
                        .update = kRaplUpdate,  // the daemon reads the counter when it is asked
                        .source = "daemon",
                        .place = place});
-  counters_.push_back({.cpu = cpu, .shown = shown});
+  counters_.push_back({.cpu = cpu.id, .name = std::string(cpu.domain), .shown = shown});
 }
 
 void DaemonSensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
@@ -74,7 +100,9 @@ void DaemonSensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings)
 
   for (std::size_t i = 0; i < readings.size(); ++i) {
     Counter& counter = counters_[i];
-    const CpuCounters* const cpu = all->find(counter.cpu);
+    // Another daemon may number them in another way.
+    const CpuCounters* const cpu =
+        counter.name.empty() ? all->find(counter.cpu) : all->find(counter.name);
     const auto shown = cpu != nullptr ? cpu->*counter.shown : std::nullopt;
     const auto raw = shown ? counter.marked.update(*shown, cpu->since_ms) : std::nullopt;
     const ReadStatus without = cpu != nullptr ? ReadStatus::retry : ReadStatus::gone;

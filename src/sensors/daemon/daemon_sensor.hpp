@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "sensors/cpu_zones.hpp"
 #include "sensors/daemon/connection.hpp"
 #include "sensors/sensor.hpp"
 
@@ -38,9 +41,12 @@ class DaemonSensor final : public Sensor {
   static constexpr std::chrono::milliseconds kPatience{200};
   static constexpr std::chrono::seconds kRest{1};
 
-  /// `counters`: what the daemon showed first; a counter that it showed there has a channel.
+  /// `counters`: what the daemon showed first; a counter that it showed there has a channel, but
+  /// each domain one, and those in `taken` none. `zones`: what zeusd's numbers mean on this
+  /// machine, as far as it is known.
   DaemonSensor(std::unique_ptr<DaemonConnection> connection, const AllCounters& counters,
-               const std::string& place, const Clock& clock);
+               const std::vector<CpuZone>& zones, std::set<Domain> taken, const std::string& place,
+               const Clock& clock);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
@@ -48,12 +54,14 @@ class DaemonSensor final : public Sensor {
  private:
   struct Counter {
     std::uint32_t cpu = 0;
+    std::string name{};  ///< the daemon's of the CPU; empty: it has none
     std::optional<std::uint64_t> CpuCounters::*shown = nullptr;
     RestartAwareCounter marked{};
   };
-  void add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounters::*shown, Domain domain,
+  void add(const CpuCounters& cpu, std::optional<std::uint64_t> CpuCounters::*shown, Domain domain,
            const std::string& place);
 
+  std::set<Domain> taken_;
   std::vector<Channel> channels_;
   std::vector<Counter> counters_;
   std::unique_ptr<DaemonConnection> connection_;

@@ -16,6 +16,7 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "sensors/cpu_info.hpp"
+#include "sensors/cpu_zones.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 #include "sensors/powercap/diagnosis.hpp"

@@ -1,30 +1,12 @@
-// The texts of a powercap zone and what they mean: directory names, zone names, and the unit
-// hidden in a zone's range. Pure functions; docs/sensors/powercap.md has the facts.
+// The unit hidden in a zone's range. Pure functions; docs/sensors/powercap.md has the facts.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
-#include "wattle/domain.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle::powercap {
-
-/// A zone's directory: "intel-rapl:0" or "intel-rapl:0:1".
-struct ZoneId {
-  std::string_view control;          ///< control type: "intel-rapl", "intel-rapl-mmio"
-  std::uint32_t zone = 0;            ///< number of the top-level zone; no relation to its socket
-  std::optional<std::uint32_t> sub;  ///< number below it, absent for a top-level zone
-};
-[[nodiscard]] std::optional<ZoneId> parse_zone_id(std::string_view directory) noexcept;
-
-/// The `name` of a top-level zone, "package-0", "package-1-die-0", "psys", "psys-1", as a domain;
-/// absent for any other.
-[[nodiscard]] std::optional<Domain> parse_top_zone_name(std::string_view name) noexcept;
-
-/// The `name` of a zone inside a package: "core", "uncore", "dram"; absent for any other.
-[[nodiscard]] std::optional<DomainKind> parse_sub_zone_name(std::string_view name) noexcept;
 
 /// Turns `energy_uj`, which the kernel rounds, back into the counter's own ticks.
 struct TickScale {

@@ -39,6 +39,13 @@ TEST(AFollowedServer, HasTheStreamDeniedThatIsForbiddenAndThatAlone) {
   }
 }
 
+TEST(AFollowedServer, ReportsWhatItsCpusAre) {
+  Followed followed;
+  followed.discovery.cpus = {{.id = 0, .domain = "psys"}, {.id = 1}};
+  followed.start();
+  EXPECT_EQ(followed.readings().cpu_domain, (std::map<std::uint32_t, std::string>{{0, "psys"}}));
+}
+
 TEST(AFollowedServer, IsStreamedFromWhatARestartEnabled) {
   const power_test::HeardLog log;
   Followed followed;

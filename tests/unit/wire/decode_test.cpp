@@ -70,16 +70,32 @@ TEST(Decode, AGpuWithoutAddressAndCounterIsAGpu) {
 }
 
 TEST(Decode, ADiscoveryIsWhatWasEncoded) {
-  const Discovery told{.gpus = {{.id = 7, .name = "G", .pci_address = "0000:41:00.0"}},
-                       .cpus = {{.id = 1, .dram_available = true}},
-                       .enabled_api_groups = {"cpu-read"},
-                       .auth_required = true,
-                       .stream_format = StreamFormat::snapshot,
-                       .refused = {{.subject = "s", .source = "o", .reason = "r", .remedy = "m"}},
-                       .granted_scopes = {{"gpu-read"}},
-                       .cpu_limit = wire::CpuLimit{
-                           .period_s = 0.5, .quantum_j = 0.25, .reason = "r", .remedy = "m"}};
+  const Discovery told{
+      .gpus = {{.id = 7, .name = "G", .pci_address = "0000:41:00.0"}},
+      .cpus = {{.id = 1, .dram_available = true, .domain = "package_0"}},
+      .enabled_api_groups = {"cpu-read"},
+      .auth_required = true,
+      .disabled_api_groups = {"gpu-control"},
+      .stream_format = StreamFormat::snapshot,
+      .refused = {{.subject = "s", .source = "o", .reason = "r", .remedy = "m"}},
+      .granted_scopes = {{"gpu-read"}},
+      .cpu_limit = wire::CpuLimit{
+          .period_s = 0.5, .quantum_j = 0.25, .reason = "r", .effect = "e", .remedy = "m"}};
   EXPECT_EQ(encode(good(decode_discovery(encode(told)))), encode(told));
+}
+
+TEST(Decode, AGroupThatIsOffIsNotEnabledThoughItIsListed) {
+  const Discovery found =
+      good(decode_discovery(R"({"gpus":[],"enabled_api_groups":["gpu-control","gpu-read"],)"
+                            R"("disabled_api_groups":["gpu-control"]})"));
+  EXPECT_THAT(found.enabled_api_groups, ElementsAre("gpu-read"));
+}
+
+TEST(Decode, EnergiesOfCpusAreWhatWasEncoded) {
+  const std::map<DeviceId, CpuEnergy> told{
+      {0, {.cpu_uj = 5, .dram_uj = 6, .since_ms = 7, .timestamp_ms = 8, .domain = "package_1"}},
+      {1, {.cpu_uj = 9}}};
+  EXPECT_EQ(good(decode_cpu_energies(encode_cpu_energies(told))), told);
 }
 
 TEST(Decode, ALimitWithoutItsNumbersIsLeftOut) {

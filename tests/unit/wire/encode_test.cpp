@@ -30,6 +30,23 @@ TEST(Encode, DiscoveryBeginsWithTheKeysOfTheNewGeneration) {
   EXPECT_EQ(encode(two_gpus()).substr(0, expected.size()), expected);
 }
 
+TEST(Encode, DiscoverySaysWhatACpuIsWhereThatIsKnown) {
+  Discovery discovery = two_gpus();
+  discovery.cpus[1].domain = "psys";
+  const auto json = nlohmann::json::parse(encode(discovery));
+  EXPECT_EQ(json["cpus"][1]["domain"], "psys");
+  EXPECT_FALSE(json["cpus"][0].contains("domain"));
+}
+
+TEST(Encode, DiscoveryListsAGroupThatZeusWantsToSeeAndSaysThatItIsOff) {
+  Discovery discovery = two_gpus();
+  EXPECT_FALSE(nlohmann::json::parse(encode(discovery)).contains("disabled_api_groups"));
+  discovery.disabled_api_groups = {"gpu-control"};
+  const auto json = nlohmann::json::parse(encode(discovery));
+  EXPECT_EQ(json["enabled_api_groups"], (nlohmann::json{"gpu-control", "gpu-read", "cpu-read"}));
+  EXPECT_EQ(json["disabled_api_groups"], nlohmann::json{"gpu-control"});
+}
+
 TEST(Encode, DiscoveryHasTheKeysOfTheOldGenerationToo) {
   const auto json = nlohmann::json::parse(encode(two_gpus()));
   EXPECT_EQ(json["gpu_ids"], (nlohmann::json{0, 3}));
@@ -50,12 +67,14 @@ TEST(Encode, DiscoverySaysWhatItsCallerMayUseAndSeesInPart) {
   EXPECT_FALSE(nlohmann::json::parse(encode(discovery)).contains("granted_scopes"));
   EXPECT_FALSE(nlohmann::json::parse(encode(discovery)).contains("cpu_limit"));
   discovery.granted_scopes.emplace();
-  discovery.cpu_limit = {.period_s = 1, .quantum_j = 0.5, .reason = "r", .remedy = "m"};
+  discovery.cpu_limit = {
+      .period_s = 1, .quantum_j = 0.5, .reason = "r", .effect = "e", .remedy = "m"};
   const auto json = nlohmann::json::parse(encode(discovery));
   EXPECT_EQ(json["granted_scopes"], nlohmann::json::array());
   EXPECT_EQ(
       json["cpu_limit"],
-      (nlohmann::json{{"period_s", 1}, {"quantum_j", 0.5}, {"reason", "r"}, {"remedy", "m"}}));
+      (nlohmann::json{
+          {"period_s", 1}, {"quantum_j", 0.5}, {"reason", "r"}, {"effect", "e"}, {"remedy", "m"}}));
 }
 
 TEST(Encode, AGpuEventIsOneObject) {

@@ -101,6 +101,24 @@ TEST(StreamedServers, HaveTheDevicesOfPowersAndOfEnergies) {
   EXPECT_EQ(servers[0].devices[3].power_w, 12.0);
 }
 
+TEST(StreamedServers, NameCpusAsTheirDaemonDoes) {
+  PowerSnapshot snapshot;
+  PowerReadings& readings = snapshot["node1:4938"];
+  readings.cpu = kLive;
+  readings.cpu_power[0] = {.cpu = Watts(85.0), .dram = Watts(5.0)};
+  readings.cpu_power[1] = {.cpu = Watts(200.0)};
+  readings.cpu_power[2] = {.cpu = Watts(40.0)};
+  readings.cpu_power[3] = {.cpu = Watts(40.0)};
+  readings.cpu_domain = {{0, "package_1"}, {1, "psys"}, {2, "package_0"}, {3, "package_0"}};
+  std::vector<std::string> shown;
+  const auto servers = servers_of(snapshot, {});
+  for (const StreamedDevice& device : servers[0].devices) {
+    shown.push_back(device.domain + (device.counts ? "" : " (not added)"));
+  }
+  EXPECT_THAT(shown, ElementsAre("package_1", "dram_1", "psys (not added)", "package_0",
+                                 "package_0 (not added)"));
+}
+
 TEST(StreamedServers, SayWhyADeviceHasNoPower) {
   PowerSnapshot snapshot;
   PowerReadings& readings = snapshot["node1:4938"];

@@ -33,6 +33,18 @@ TEST(StreamSum, HasTheUncertaintyOfIndependentParts) {
   EXPECT_EQ(missing_text(both, both.energies_missing), "");
 }
 
+TEST(StreamSum, LeavesOutWhatOverlapsTheOthers) {
+  StreamedDevice platform = with_energy("psys", 4.0);
+  platform.counts = false;
+  const StreamSum both = sum_of_one({.endpoint = "a",
+                                     .gpu = kConnected,
+                                     .cpu = kConnected,
+                                     .devices = {with_energy("package_0", 4.0), platform}});
+  EXPECT_EQ(both.energy.energy, Joules(100.0));
+  EXPECT_EQ(both.power_w, 50.0);
+  EXPECT_FALSE(both.is_energy_lower_bound());
+}
+
 TEST(StreamSum, CountsWhatItLacks) {
   const StreamSum one =
       sum_of_one({.endpoint = "a",

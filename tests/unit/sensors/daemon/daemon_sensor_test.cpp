@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sampling/counter.hpp"
 #include "sensors/daemon/daemon.hpp"
@@ -69,6 +70,72 @@ TEST_F(DaemonSensorTest, EachPackageAndItsMemoryAreChannels) {
   }
   EXPECT_THAT(names, testing::UnorderedElementsAre("package_1", "package_0", "dram_0"));
   EXPECT_FALSE(sensor_->may_block());
+}
+
+/// The domains of the sensor's channels.
+std::vector<std::string> names_of(const Sensor& sensor) {
+  std::vector<std::string> names;
+  for (const Channel& channel : sensor.channels()) names.push_back(channel.domain.name());
+  return names;
+}
+
+TEST_F(DaemonSensorTest, CpusAreWhatWattledSaysTheyAreWhateverTheirNumbers) {
+  serve();
+  tell(R"({"0":{"cpu_energy_uj":1,"dram_energy_uj":2,"since_ms":1,"domain":"package_1"},)"
+       R"("1":{"cpu_energy_uj":3,"dram_energy_uj":null,"since_ms":1,"domain":"psys"},)"
+       R"("2":{"cpu_energy_uj":4,"dram_energy_uj":null,"since_ms":1,"domain":"package_0_die_1"},)"
+       R"("3":{"cpu_energy_uj":5,"dram_energy_uj":null,"since_ms":1,"domain":"hwmon_x"},)"
+       R"("4":{"cpu_energy_uj":6,"dram_energy_uj":null,"since_ms":1,"domain":"\u001b[2J"}})");
+  open();
+  EXPECT_THAT(names_of(*sensor_),
+              testing::ElementsAre("package_1", "dram_1", "psys", "package_0_die_1"));
+}
+
+TEST_F(DaemonSensorTest, ACpuIsFoundByItsNameWhereAnotherDaemonNumbersItInAnotherWay) {
+  serve();
+  tell(R"({"0":{"cpu_energy_uj":1000,"dram_energy_uj":null,"since_ms":1,"domain":"package_1"}})");
+  open();
+  (void)step();
+  tell(R"({"0":{"cpu_energy_uj":9,"dram_energy_uj":null,"since_ms":1,"domain":"package_0"},)"
+       R"("7":{"cpu_energy_uj":3000,"dram_energy_uj":null,"since_ms":1,"domain":"package_1"}})");
+  EXPECT_EQ(step(), (CounterStep{.kind = StepKind::forward, .ticks = 2000}));
+}
+
+TEST_F(DaemonSensorTest, APackageThatIsShownTwiceIsReadOnce) {
+  serve();
+  tell(R"({"0":{"cpu_energy_uj":1,"dram_energy_uj":null,"since_ms":1,"domain":"package_0"},)"
+       R"("1":{"cpu_energy_uj":1,"dram_energy_uj":null,"since_ms":1,"domain":"package_0"}})");
+  open();
+  EXPECT_THAT(names_of(*sensor_), testing::ElementsAre("package_0"));
+}
+
+TEST_F(DaemonSensorTest, CpusOfZeusdAreTheZonesOfThisMachine) {
+  serve();
+  tell(
+      R"({"0":{"cpu_energy_uj":1,"dram_energy_uj":2},"1":{"cpu_energy_uj":3,"dram_energy_uj":null},)"
+      R"("2":{"cpu_energy_uj":4,"dram_energy_uj":null}})");
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-1");
+  tree.add_zone("intel-rapl:1", "psys");
+  tree.add_zone("intel-rapl:2", "package-0");
+  System machine = tree.system();
+  machine.daemon_socket = path();
+  const Survey found = probe(machine, clock_);
+  ASSERT_EQ(found.sensors.size(), 1U);
+  EXPECT_THAT(names_of(*found.sensors.front()),
+              testing::ElementsAre("package_1", "dram_1", "psys", "package_0"));
+}
+
+TEST_F(DaemonSensorTest, CpusOfOlderWattledArePackagesWhateverTheZones) {
+  serve();
+  tell(counters(1, "2", 1000));
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-1");
+  System machine = tree.system();
+  machine.daemon_socket = path();
+  const Survey found = probe(machine, clock_);
+  ASSERT_EQ(found.sensors.size(), 1U);
+  EXPECT_THAT(names_of(*found.sensors.front()), testing::ElementsAre("package_0", "dram_0"));
 }
 
 TEST_F(DaemonSensorTest, ADaemonThatWasRestartedIsABreakEvenIfItShowsMore) {

@@ -11,6 +11,7 @@
 
 #include "fakes/powercap_tree.hpp"
 #include "sanitized.hpp"
+#include "sensors/cpu_zones.hpp"
 
 namespace wattle::powercap {
 namespace {

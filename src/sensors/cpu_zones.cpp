@@ -1,0 +1,78 @@
+#include "sensors/cpu_zones.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/split.hpp"
+#include "sensors/cpu_info.hpp"
+
+namespace wattle {
+namespace {
+
+/// A control type's name as kernels give it. Anything else, which another tree than the kernel's
+/// may hold, is not for a terminal.
+bool is_identifier(std::string_view text) noexcept {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  return !text.empty() && text.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<ZoneId> parse_zone_id(std::string_view directory) noexcept {
+  const bool has_sub = std::ranges::count(directory, ':') > 1;
+  const std::string_view control = take_until(directory, ':');
+  const auto zone = parse_unsigned<std::uint32_t>(take_until(directory, ':'));
+  const auto sub = parse_unsigned<std::uint32_t>(directory);
+  if (!is_identifier(control) || !zone || has_sub != sub.has_value()) return std::nullopt;
+  return ZoneId{.control = control, .zone = *zone, .sub = sub};
+}
+
+std::optional<Domain> parse_top_zone_name(std::string_view name) noexcept {
+  if (name == "psys") return Domain::psys();
+  if (take_prefix(name, "psys-")) {
+    const auto index = parse_unsigned<std::uint32_t>(name);
+    if (!index) return std::nullopt;
+    return Domain::psys(*index);
+  }
+  if (!take_prefix(name, "package-")) return std::nullopt;
+  const std::size_t dash = name.find('-');
+  const auto socket = parse_unsigned<std::uint32_t>(name.substr(0, dash));
+  if (!socket) return std::nullopt;
+  if (dash == std::string_view::npos) return Domain::package(*socket);
+  name.remove_prefix(dash);
+  if (!take_prefix(name, "-die-")) return std::nullopt;
+  const auto die = parse_unsigned<std::uint32_t>(name);
+  if (!die) return std::nullopt;
+  return Domain::package(*socket).on_die(*die);
+}
+
+std::optional<DomainKind> parse_sub_zone_name(std::string_view name) noexcept {
+  if (name == "core") return DomainKind::core;
+  if (name == "uncore") return DomainKind::uncore;
+  if (name == "dram") return DomainKind::dram;
+  return std::nullopt;
+}
+
+std::vector<CpuZone> list_cpu_zones(const System& system) {
+  const std::filesystem::path folder = system.sysfs / "class" / "powercap";
+  const bool is_amd = read_cpu_info(system).is_amd();
+  std::vector<CpuZone> zones;
+  for (const std::string& directory : list_folder(folder.string()).names) {
+    const auto id = parse_zone_id(directory);
+    if (!id || id->control != "intel-rapl" || id->sub) continue;
+    const auto name = read_line((folder / directory / "name").string());
+    const auto domain = name ? parse_top_zone_name(*name) : std::nullopt;
+    if (!domain) continue;
+    const bool is_package = domain->kind() == DomainKind::package;
+    zones.push_back({.number = id->zone,
+                     .domain = is_package && is_amd ? Domain::package(domain->index()) : *domain});
+  }
+  std::ranges::sort(zones, {}, &CpuZone::number);
+  return zones;
+}
+
+}  // namespace wattle
