@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/input_file.hpp"
 #include "base/line_reader.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
@@ -66,16 +67,16 @@ int export_all(RunHistory& history, const HistoryOptions& options) {
 
 /// Adds the runs of one file. Lines that are no run are named and left out; false if there is one.
 bool import_file(RunHistory& history, const std::string& path) {
-  Fd file = open_for_reading(path == "-" ? "/dev/stdin" : path);
-  if (!file) {
-    complain(
-        fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
+  InputFile input = open_input(path);
+  if (!input.file) {
+    complain(fmt::format("cannot read {}: {}", printable(path), input.problem));
     return false;
   }
   constexpr std::size_t kMostLineBytes = std::size_t{16} << 20U;
   constexpr std::size_t kAtOnce = 1000;
   constexpr std::size_t kMostComplaints = 5;
-  LineReader lines(std::move(file), kMostLineBytes, LineReader::LastLine::is_whole_without_end);
+  LineReader lines(std::move(input.file), kMostLineBytes,
+                   LineReader::LastLine::is_whole_without_end);
   std::vector<SavedRun> runs;
   std::size_t number = 0;
   std::size_t added = 0;

@@ -285,7 +285,10 @@ Options parse_options(int argc, const char* const* argv) {
     return usage_error(context, unexpected(command, app));
   } catch (const CLI::RequiredError&) {
     if (name == "top") return usage_error(context, "--once is required: it prints one table");
-    if (known) return usage_error(context, fmt::format("a folder is missing: wattle {} DIR", name));
+    const std::string_view missing = name == "summary" ? "a folder or file" : "a folder";
+    if (known) {
+      return usage_error(context, fmt::format("{} is missing: wattle {} DIR", missing, name));
+    }
     return usage_error("", unexpected(app, name));
   } catch (const CLI::ParseError& wrong) {
     return usage_error(context, option_message(wrong.what()));

@@ -97,7 +97,7 @@ struct TopOptions {
 };
 
 struct SummaryOptions {
-  std::string folder;
+  std::string path;  ///< a folder, or one file; "-" is stdin
   std::optional<double> allocator_peak_mb{};
   bool json = false;
 };

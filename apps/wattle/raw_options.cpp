@@ -59,8 +59,9 @@ examples:
 constexpr const char* kSummaryFooter = R"(
 Reads hw_samples.csv, hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or
 nvidia-smi wrote them; each may be missing. hw_samples.csv has everything that a run monitor measured,
-and counts first. What is not known is "-" or null; damaged rows are skipped and counted. Exit status:
-0, 2 where no row can be read, 64 for a wrong option, 125 where stdout cannot be written.
+and counts first. The content of a single file shows its kind; UTF-16, quotes, tabs, semicolons and the
+units of a header are understood. What is not known is "-" or null; damaged rows are skipped and
+counted. Exit status: 0, 2 where no value can be read, 64 for a wrong option, 125 where stdout cannot be written.
 )";
 
 constexpr const char* kDoctorFooter = R"(
@@ -254,10 +255,15 @@ void add_monitor(CLI::App& app, RawOptions& raw) {
 }
 
 void add_summary(CLI::App& app, RawOptions& raw) {
-  CLI::App* command =
-      app.add_subcommand("summary", "Summarize the files that a run monitor left in a folder");
+  CLI::App* command = app.add_subcommand(
+      "summary", "Summarize the files of a run monitor, or one file of nvidia-smi");
   command->footer(kSummaryFooter);
-  command->add_option("DIR", raw.summary.folder, "The folder")->type_name("")->required();
+  command
+      ->add_option("DIR", raw.summary.path,
+                   "A folder with files of wattle monitor or nvidia-smi; or one such file, of any "
+                   "name; - for stdin")
+      ->type_name("")
+      ->required();
   command->add_flag("--json", raw.json, "As JSON on stdout");
   command
       ->add_option(

@@ -9,7 +9,7 @@
 
 #include "base/anchor.hpp"
 #include "base/clock.hpp"
-#include "base/file.hpp"
+#include "base/input_file.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
 #include "history_query.hpp"
@@ -90,9 +90,9 @@ bool is_file_name(const std::string& word) {
 
 std::string content_of_file(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-  if (auto content = read_file(path == "-" ? "/dev/stdin" : path, kMostBytes)) {
-    return *std::move(content);
-  }
+  const InputFile input = open_input(path);
+  if (!input.file) throw Error(fmt::format("cannot read {}: {}", printable(path), input.problem));
+  if (auto content = read_rest(input.file, kMostBytes)) return *std::move(content);
   throw Error(
       fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
 }

@@ -160,6 +160,9 @@ struct SummaryFile {
   /// Rows that were left out: cut off, damaged, or something else (an error message).
   std::uint64_t bad_rows = 0;
   std::string problem;  ///< why nothing or not all could be read; else empty
+  /// How it was read where that is not as usual: "UTF-16", "power is power.draw.instant"; else
+  /// empty.
+  std::string note;
 };
 
 /// The use of a run, from the files of a run monitor. In a mean each row counts for the time since

@@ -40,7 +40,7 @@ std::optional<std::string_view> LineReader::next() {
         searched = 0;
         continue;
       }
-      if (line.ends_with('\r')) line.remove_suffix(1);
+      while (line.ends_with('\r')) line.remove_suffix(1);
       return line;
     }
     searched = end_ - begin_;
@@ -65,12 +65,45 @@ bool LineReader::fill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
             buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
   end_ -= std::exchange(begin_, 0);
-  const ssize_t got =
-      retried([&] { return ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_); });
+  const std::size_t before = end_;
+  if (!is_recognized_) {
+    constexpr std::size_t kFirstBytes = std::size_t{64} << 10U;
+    constexpr std::size_t kEnough = 64;  // a pipe may bring them one by one
+    while (end_ < kEnough && read_more(kFirstBytes)) {
+    }
+    if (end_ == 0) return false;
+    recognize();
+    return true;
+  }
+  const bool is_utf8 = start_.encoding == Encoding::utf8;
+  if (!read_more(is_utf8 ? buffer_.size() : kBufferBytes / 2)) return false;
+  if (!is_utf8) decode(before);
+  return true;
+}
+
+bool LineReader::read_more(std::size_t most) {
+  const std::size_t room = std::min(buffer_.size() - end_, most);
+  const ssize_t got = retried([&] { return ::read(file_.get(), buffer_.data() + end_, room); });
   if (got < 0) error_ = errno;
   if (got <= 0) return false;
   end_ += static_cast<std::size_t>(got);
   return true;
+}
+
+void LineReader::recognize() {
+  is_recognized_ = true;
+  start_ = file_start({buffer_.data(), end_});
+  begin_ = start_.mark_bytes;
+  if (start_.encoding == Encoding::utf8) return;
+  decoder_ = Utf16Decoder(start_.encoding == Encoding::utf16_little);
+  decode(begin_);
+}
+
+void LineReader::decode(std::size_t from) {
+  decoded_.clear();
+  decoder_.decode({buffer_.data() + from, end_ - from}, decoded_);
+  std::ranges::copy(decoded_, buffer_.begin() + static_cast<std::ptrdiff_t>(from));
+  end_ = from + decoded_.size();
 }
 
 }  // namespace wattle

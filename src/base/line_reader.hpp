@@ -3,14 +3,17 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/text_encoding.hpp"
 
 namespace wattle {
 
-/// Threads: one at a time.
+/// A byte order mark is skipped, and UTF-16 becomes UTF-8 (see `file_start`). Threads: one at a
+/// time.
 class LineReader {
  public:
   /// Lines of more bytes are passed over, and counted as one.
@@ -21,7 +24,7 @@ class LineReader {
   explicit LineReader(Fd file, std::size_t max_line_bytes = kMaxLineBytes,
                       LastLine last = LastLine::is_damaged_without_end);
 
-  /// The next line, without its end ("\n" or "\r\n"); valid until the next call.
+  /// The next line, without its end ("\n", "\r\n", "\r\r\n"); valid until the next call.
   /// Absent at the end of the file, or of what can be read of it: see `error`.
   [[nodiscard]] std::optional<std::string_view> next();
 
@@ -29,10 +32,18 @@ class LineReader {
   [[nodiscard]] int error() const noexcept { return error_; }
   /// Lines that were too long, and a last one without its end, which `next` does not give.
   [[nodiscard]] std::size_t damaged() const noexcept { return damaged_; }
+  /// What the first bytes showed, once `next` was called.
+  [[nodiscard]] const FileStart& start() const noexcept { return start_; }
 
  private:
   /// Reads more of the file after what is kept; false at its end.
   bool fill();
+  /// One `read`; false at the end, or where it fails.
+  bool read_more(std::size_t most);
+  /// Finds out the encoding, from the first bytes.
+  void recognize();
+  /// Replaces the bytes from `from` on, which are UTF-16.
+  void decode(std::size_t from);
 
   Fd file_;
   std::size_t max_line_bytes_;
@@ -43,6 +54,10 @@ class LineReader {
   std::size_t damaged_ = 0;
   bool too_long_ = false;  ///< the begin of the line is gone already
   int error_ = 0;
+  bool is_recognized_ = false;
+  FileStart start_;
+  Utf16Decoder decoder_;
+  std::string decoded_;  ///< reused
 };
 
 }  // namespace wattle

@@ -15,12 +15,14 @@ class CpuTable : public RowCounts {
  public:
   /// A line without its end.
   void take(std::string_view line);
+  [[nodiscard]] bool has_header() const noexcept { return has_header_; }
   [[nodiscard]] std::optional<double> usr_mean_pct() const noexcept { return usr_.mean(); }
   [[nodiscard]] std::optional<double> idle_mean_pct() const noexcept { return idle_.mean(); }
 
  private:
   [[nodiscard]] bool take_row(std::string_view line);
 
+  bool has_header_ = false;
   Spread usr_;
   Spread idle_;
   RowGaps gaps_;

@@ -1,24 +1,21 @@
 // hw_metrics.csv: rows of `nvidia-smi --query-gpu`.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "run_monitor/gpu_rounds.hpp"
+#include "run_monitor/gpu_row_reader.hpp"
 #include "run_monitor/row_gaps.hpp"
 #include "run_monitor/table_figures.hpp"
 #include "run_monitor/table_power.hpp"
 
 namespace wattle {
 
-/// Takes cells between commas. Without a header the nine columns of the run monitor: timestamp,
-/// utilization.gpu, utilization.memory, memory.used, memory.total, power.draw, temperature.gpu and
-/// two clocks; a header names others. GPUs are identified by a column index or uuid, else by the
+/// Takes lines as `GpuRowReader` does. GPUs are identified by a column index or uuid, else by the
 /// order of the rows (see GpuRowAssigner). Threads: one at a time.
 class GpuCsv : RowCounts {
  public:
@@ -31,21 +28,13 @@ class GpuCsv : RowCounts {
   [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
   [[nodiscard]] std::uint64_t bad_rows() const { return ended().RowCounts::bad_rows(); }
   [[nodiscard]] GpuTable result() const;
+  using RowCounts::why_bad;
+  /// Rows that say something, whosever they are.
+  [[nodiscard]] std::uint64_t readable() const noexcept { return readable_; }
+  [[nodiscard]] bool has_header() const noexcept { return reader_.has_header(); }
+  [[nodiscard]] std::string note() const { return reader_.note(); }
 
  private:
-  static constexpr std::size_t kMostColumns = 64;
-  static constexpr std::size_t kNone = kMostColumns;
-  struct Columns {
-    std::size_t count = 9;
-    std::size_t timestamp = 0;
-    std::size_t util = 1;
-    std::size_t mem_util = 2;
-    std::size_t memory = 3;
-    std::size_t power = 5;
-    std::size_t index = kNone;
-    std::size_t uuid = kNone;
-  };
-  using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< after the last: empty
   struct Gpu {
     std::string name;
     GpuSpreads spreads{};
@@ -55,9 +44,6 @@ class GpuCsv : RowCounts {
     bool has_pace = false;
   };
 
-  /// Fills `cells_`; their number, at most one more than there is room for.
-  std::size_t split(std::string_view line) noexcept;
-  [[nodiscard]] bool take_header(std::string_view line);
   void take_row(std::string_view line);
   /// Counts what the rows say whose places were found.
   void count_placed();
@@ -72,11 +58,11 @@ class GpuCsv : RowCounts {
   /// As if there were no more rows.
   [[nodiscard]] GpuCsv ended() const;
   [[nodiscard]] bool has_names() const noexcept {
-    return columns_.index != kNone || columns_.uuid != kNone;
+    return reader_.has_index() || reader_.has_uuid();
   }
 
-  Columns columns_;
-  Cells cells_;  ///< of the line that is being read
+  GpuRowReader reader_;
+  std::uint64_t readable_ = 0;
   std::vector<Gpu> gpus_;
   GpuRowAssigner rounds_;
   std::vector<GpuRowAssigner::AssignedRow> placed_;  ///< reused

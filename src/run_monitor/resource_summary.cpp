@@ -1,94 +1,32 @@
 #include "run_monitor/resource_summary.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
-#include "base/fd.hpp"
-#include "base/line_reader.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
 #include "run_monitor/cpu_table.hpp"
 #include "run_monitor/dmon_table.hpp"
 #include "run_monitor/gpu_table.hpp"
 #include "run_monitor/samples_table.hpp"
+#include "run_monitor/table_file.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
 namespace {
 
-/// A file that is to be summarized, or not; what lies in front of `begin` is not.
+/// A file that is to be summarized, or not; what precedes `begin` is not. `open`: it is open.
 struct Source {
   std::optional<std::filesystem::path> path;
   std::uint64_t begin = 0;
+  TableFile* open = nullptr;
 };
 
-/// At its begin, or at `begin` where the file is as long: it may have been emptied since.
-void seek(const Fd& fd, std::uint64_t begin) noexcept {
-  struct stat status {};
-  if (begin == 0 || ::fstat(fd.get(), &status) != 0) return;
-  if (begin <= static_cast<std::uint64_t>(status.st_size)) {
-    (void)::lseek(fd.get(), static_cast<off_t>(begin), SEEK_SET);
-  }
-}
-
-/// Editors and spreadsheets put it before the first line.
-std::string_view without_byte_order_mark(std::string_view line) noexcept {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  return line.starts_with(kMark) ? line.substr(kMark.size()) : line;
-}
-
-/// Counts what was read, and reports it now and then.
-class ReadBytes {
- public:
-  explicit ReadBytes(const SummaryProgress& report) : report_(report) {}
-  void add(std::uint64_t bytes) {
-    constexpr std::uint64_t kOften = std::uint64_t{1} << 20U;
-    const std::uint64_t before = std::exchange(all_, all_ + bytes) / kOften;
-    if (report_ && all_ / kOften != before) report_(all_);
-  }
-
- private:
-  const SummaryProgress& report_;
-  std::uint64_t all_ = 0;
-};
-
-/// Gives `table` the lines of a file; says what became of it.
 template <class Table>
 SummaryFile read_table(const Source& source, Table& table, ReadBytes& read) {
-  SummaryFile file{.path = source.path.value_or("")};
-  Fd fd = open_for_reading(file.path.string());
-  if (!fd) {
-    file.problem = std::generic_category().message(errno);
-    return file;
-  }
-  seek(fd, source.begin);
-  LineReader lines(std::move(fd));
-  std::size_t damaged = 0;
-  const auto take_damaged = [&] {
-    for (; damaged < lines.damaged(); ++damaged) table.take_damaged();
-  };
-  for (bool is_first = true; const auto line = lines.next(); is_first = false) {
-    take_damaged();
-    std::string_view text = line.value_or(std::string_view());
-    if (is_first) text = without_byte_order_mark(text);
-    read.add(text.size() + 1);
-    if (!trimmed(text).empty()) table.take(text);
-  }
-  take_damaged();
-  file.rows = table.rows();
-  file.bad_rows = table.bad_rows();
-  if (lines.error() != 0) {
-    file.problem = std::generic_category().message(lines.error());
-  } else if (file.rows == 0) {
-    file.problem = "no row can be read";
-  }
-  return file;
+  if (source.open != nullptr) return source.open->read_into(table, read);
+  return TableFile(source.path.value_or(""), source.begin).read_into(table, read);
 }
 
 /// Takes what `figures` lacks from `others`.
@@ -187,7 +125,58 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
   return summary;
 }
 
+/// What a file would bring that is read as a table of one kind.
+template <class Table>
+struct Trial {
+  explicit Trial(const TableFile& file) {
+    const Table table = file.trial<Table>();
+    rows = table.readable();
+    if constexpr (requires { table.has_header(); }) has_header = table.has_header();
+  }
+  std::uint64_t rows = 0;
+  bool has_header = false;
+};
+
+/// By what its first lines are: rows, or else the header alone. The order matters where rows are of
+/// two kinds: three numbers may be shares of processor time, unless a header says otherwise.
+TableKind kind_of(const TableFile& file) {
+  const Trial<SamplesTable> samples(file);
+  const Trial<DmonTable> dmon(file);
+  const Trial<GpuCsv> gpu(file);
+  const Trial<CpuTable> cpu(file);
+  const bool is_of_gpus = (gpu.has_header || dmon.has_header) && !cpu.has_header;
+  const std::uint64_t cpu_rows = is_of_gpus ? 0 : cpu.rows;
+  const std::uint64_t most = std::max({samples.rows, dmon.rows, gpu.rows, cpu_rows});
+  if (most == 0) {
+    if (dmon.has_header) return TableKind::dmon;
+    return gpu.has_header ? TableKind::gpus : TableKind::unknown;
+  }
+  if (samples.rows == most) return TableKind::samples;
+  if (dmon.rows == most) return TableKind::dmon;
+  return gpu.rows == most ? TableKind::gpus : TableKind::cpus;
+}
+
+constexpr const char* kKinds =
+    "expected: rows of nvidia-smi --query-gpu or nvidia-smi dmon, or a file of wattle monitor";
+
 }  // namespace
+
+ResourceSummary summary_of_file(const std::filesystem::path& path,
+                                const SummaryProgress& progress) {
+  TableFile file(path, 0);
+  const TableKind kind = kind_of(file);
+  const Source open{.path = path, .open = &file};
+  const auto source = [&](TableKind its_kind) { return kind == its_kind ? open : Source{}; };
+  if (kind != TableKind::unknown) {
+    return summary_of(source(TableKind::gpus), source(TableKind::cpus), source(TableKind::dmon),
+                      source(TableKind::samples), progress);
+  }
+  // Read as the likeliest kind, it says what does not fit.
+  ResourceSummary summary = summary_of(open, {}, {}, {}, progress);
+  std::string& problem = summary.files.front().problem;
+  if (file.has_text()) problem += fmt::format("; {}", kKinds);
+  return summary;
+}
 
 ResourceSummary build_resource_summary(const std::optional<std::filesystem::path>& gpu_csv,
                                        const std::optional<std::filesystem::path>& cpu_csv,

@@ -3,22 +3,27 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "base/text_style.hpp"
+#include "run_monitor/table_file.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
-
-/// Gets how many bytes of all files were read, after each MiB.
-using SummaryProgress = std::function<void(std::uint64_t bytes)>;
 
 /// As `build_resource_summary` of the files that a monitor writes into `folder`; those that are not
 /// there have a problem.
 [[nodiscard]] ResourceSummary summary_of_folder(const std::filesystem::path& folder,
                                                 const SummaryProgress& progress);
+
+/// As `build_resource_summary` of one file, whatever it is called: its first lines show of which
+/// kind it is.
+[[nodiscard]] ResourceSummary summary_of_file(const std::filesystem::path& path,
+                                              const SummaryProgress& progress);
+
+/// True if there is any figure.
+[[nodiscard]] bool has_figures(const ResourceSummary& summary) noexcept;
 
 /// The sum of the mean powers of all GPUs, in W; absent where one of them is not known.
 [[nodiscard]] std::optional<double> total_mean_power(const ResourceSummary& summary);

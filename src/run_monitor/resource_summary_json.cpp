@@ -110,6 +110,7 @@ Value::Object file_json(const SummaryFile& file) {
   members.emplace_back("rows", file.rows);
   members.emplace_back("bad_rows", file.bad_rows);
   members.emplace_back("problem", value_or_null(file.problem));
+  members.emplace_back("note", value_or_null(file.note));
   return members;
 }
 

@@ -3,19 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <iterator>
-#include <limits>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/quantity.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
+#include "run_monitor/gpu_figures_text.hpp"
 #include "run_monitor/resource_summary.hpp"
 #include "wattle/hardware_monitor.hpp"
 
@@ -26,104 +21,10 @@ std::string shown(const std::optional<double>& figure, std::string_view unit) {
   return figure ? fmt::format("{:.1f} {}", *figure, unit) : "-";
 }
 
-std::string energy_text(const GpuFigures& figures) {
-  if (!figures.energy) return "-";
-  if (!figures.energy_uncertainty) return shown(figures.energy->si(), "J");
-  return to_text(*figures.energy, *figures.energy_uncertainty);
-}
-
 /// A mean power has no digit that its energy's uncertainty does not support.
 std::string power_text(Watts mean, Joules energy, Joules uncertainty) {
   if (energy <= Joules(0)) return to_text(mean);
   return rounded_text(mean, Watts(mean.si() * uncertainty.si() / energy.si()));
-}
-
-/// Absent where nothing supports digits.
-std::optional<Uncertain> mean_power_of(const GpuFigures& figures) {
-  const auto& mean = figures.power_watts_mean;
-  if (!mean || !figures.energy || !figures.energy_uncertainty) return std::nullopt;
-  if (*figures.energy <= Joules(0)) return Uncertain{*mean};
-  return Uncertain{*mean, *mean * (*figures.energy_uncertainty / *figures.energy)};
-}
-
-/// `limit`: see `limit_that_adds_up`.
-std::string mean_power_text(const GpuFigures& figures, double limit) {
-  const auto power = mean_power_of(figures);
-  if (!power) return shown(figures.power_watts_mean, "W");
-  return rounded_text(Watts(power->value), Watts(std::min(power->uncertainty, limit)));
-}
-
-/// A line of the table of GPUs, and how it shows the figures of one.
-struct FigureLine {
-  const char* label;
-  std::string (*text)(const GpuFigures& figures, double power_limit);
-};
-
-constexpr std::array<FigureLine, 8> kFigureLines = {{
-    {"memory, peak", [](const GpuFigures& it, double) { return shown(it.peak_vram_mb, "MiB"); }},
-    {"utilization, mean",
-     [](const GpuFigures& it, double) { return shown(it.gpu_util_mean_pct, "%"); }},
-    {"utilization, peak",
-     [](const GpuFigures& it, double) { return shown(it.gpu_util_max_pct, "%"); }},
-    {"memory utilization, mean",
-     [](const GpuFigures& it, double) { return shown(it.mem_util_mean_pct, "%"); }},
-    {"memory utilization, peak",
-     [](const GpuFigures& it, double) { return shown(it.mem_util_max_pct, "%"); }},
-    {"power, mean", mean_power_text},
-    {"power, peak", [](const GpuFigures& it, double) { return shown(it.power_watts_max, "W"); }},
-    {"energy ± (k=2)", [](const GpuFigures& it, double) { return energy_text(it); }},
-}};
-
-/// So that the mean powers of the GPUs add up to that of `all`.
-double power_limit_of(const ResourceSummary& summary, const GpuFigures& all) {
-  std::vector<Uncertain> parts;
-  for (const GpuSummary& gpu : summary.gpus) {
-    if (const auto power = mean_power_of(gpu)) parts.push_back(*power);
-  }
-  const auto sum = mean_power_of(all);
-  const bool is_complete = sum && !parts.empty() && parts.size() == summary.gpus.size();
-  return is_complete ? limit_that_adds_up(*sum, parts) : std::numeric_limits<double>::infinity();
-}
-
-/// A column for each GPU and one for all, as many beside each other as there is room for.
-std::string gpu_tables(const ResourceSummary& summary, const TextStyle& style) {
-  std::vector<std::pair<std::string, const GpuFigures*>> columns;
-  columns.reserve(summary.gpus.size() + 1);
-  for (const GpuSummary& gpu : summary.gpus) {
-    columns.emplace_back("GPU " + printable(gpu.name), &gpu);
-  }
-  auto all = static_cast<const GpuFigures&>(summary);
-  if (!summary.gpus.empty()) all.power_watts_mean = total_mean_power(summary);
-  columns.emplace_back("all GPUs", &all);
-  const double power_limit = power_limit_of(summary, all);
-  constexpr std::size_t kLabelWidth = 24;
-  constexpr std::size_t kColumnWidth = 18;  // of energies, with the gap
-  std::size_t most = columns.size();
-  if (style.width > kLabelWidth)
-    most = std::max<std::size_t>(1, (style.width - kLabelWidth) / kColumnWidth);
-  std::string text;
-  for (std::size_t first = 0; first < columns.size(); first += most) {
-    const auto some = std::span(columns).subspan(first, std::min(most, columns.size() - first));
-    std::vector<Align> aligns(some.size() + 1, Align::right);
-    aligns.front() = Align::left;
-    TextTable table(aligns, style, 0);
-    std::vector<std::string> cells = {""};
-    for (const auto& [name, figures] : some) cells.push_back(name);
-    table.add(cells, true);
-    for (const FigureLine& line : kFigureLines) {
-      cells = {line.label};
-      for (const auto& [name, figures] : some) cells.push_back(line.text(*figures, power_limit));
-      const bool is_sum = some.back().second == &all && summary.gpus.size() > 1;
-      if (is_sum && line.text == mean_power_text && all.power_watts_mean) cells.back() += " (sum)";
-      table.add(cells);
-    }
-    text += table.text() + "\n";
-  }
-  if (summary.gpus.size() < 2) return text;
-  return text + wrapped(
-                    "all GPUs: the sum of mean powers and energies, the mean of utilizations, "
-                    "the highest peak of one GPU\n\n",
-                    style);
 }
 
 /// True if anything is known of a GPU.
@@ -220,6 +121,18 @@ std::string machine_text(const ResourceSummary& summary) {
 
 }  // namespace
 
+bool has_figures(const ResourceSummary& summary) noexcept {
+  const auto has_any = [](const GpuFigures& it) {
+    return it.peak_vram_mb || it.gpu_util_mean_pct || it.mem_util_mean_pct || it.power_watts_mean ||
+           it.energy;
+  };
+  const MachineSummary& machine = summary.machine;
+  return has_any(summary) || std::ranges::any_of(summary.gpus, has_any) ||
+         summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct || !summary.domains.empty() ||
+         machine.energy.energy || machine.peak_memory_bytes || machine.memory_bytes ||
+         machine.disk_read_bytes || machine.network_received_bytes;
+}
+
 std::string ResourceSummary::to_text() const { return summary_text(*this, {}); }
 
 std::string summary_text(const ResourceSummary& summary, const TextStyle& style) {
@@ -242,11 +155,13 @@ std::string summary_text(const ResourceSummary& summary, const TextStyle& style)
   for (const SummaryFile& file : summary.files) {
     sources += fmt::format("{}: {}", printable(file.path.string()), counted(file.rows, "row"));
     if (file.bad_rows > 0) sources += ", " + counted(file.bad_rows, "damaged row") + " skipped";
-    if (!file.problem.empty()) sources += ": " + file.problem;
+    for (const std::string* words : {&file.problem, &file.note}) {
+      if (!words->empty()) sources += ": " + *words;
+    }
     sources += '\n';
   }
-  return (has_gpus(summary) ? gpu_tables(summary, style) : "") + wrapped(text, style, kLabelWidth) +
-         wrapped(sources, style);
+  return (has_gpus(summary) ? gpu_figures_text(summary, style) : "") +
+         wrapped(text, style, kLabelWidth) + wrapped(sources, style);
 }
 
 }  // namespace wattle

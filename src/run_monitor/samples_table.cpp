@@ -57,7 +57,9 @@ void SamplesTable::CounterGrowth::add(double value) noexcept {
 
 void SamplesTable::take(std::string_view line) {
   if (trimmed(line) == kSamplesHeader) return;
-  count_row(take_row(line));
+  const bool is_row = take_row(line);
+  if (!is_row) note_bad([] { return fmt::format("expected: {}", kSamplesHeader); });
+  count_row(is_row);
 }
 
 bool SamplesTable::take_row(std::string_view line) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace wattle {
@@ -17,8 +18,33 @@ struct Cell {
 };
 
 /// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit after a
-/// blank ("8500 MiB", "60 %").
+/// blank ("8500 MiB", "60 %"), which does not matter.
 [[nodiscard]] Cell parse_cell(std::string_view text) noexcept;
+
+/// What the numbers of a column measure.
+enum class CellQuantity : std::uint8_t { share, memory, power };
+
+/// From a unit to that of the figures: %, MiB, W.
+struct UnitFactor {
+  double times = 1.0;
+  double over = 1.0;
+  friend bool operator==(const UnitFactor&, const UnitFactor&) = default;
+};
+
+/// Absent for a unit that is not one of the quantity, or that has several meanings ("KB").
+[[nodiscard]] std::optional<UnitFactor> factor_of(CellQuantity quantity,
+                                                  std::string_view unit) noexcept;
+
+/// The unit of a column's numbers.
+struct CellUnit {
+  CellQuantity quantity = CellQuantity::share;
+  UnitFactor factor{};
+  bool is_stated = false;  ///< by the header
+};
+
+/// In the unit of the figures. A unit in the cell counts; it is bad if the header states another
+/// one.
+[[nodiscard]] Cell parse_cell(std::string_view text, const CellUnit& unit) noexcept;
 
 /// False for what cannot be a part of a whole in percent: torn lines make such numbers.
 [[nodiscard]] inline bool is_share(const Cell& cell) noexcept {

@@ -20,11 +20,22 @@ class RowCounts {
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+  [[nodiscard]] std::uint64_t readable() const noexcept { return rows_; }
+  /// Why the first bad row is none; empty where there is none, or where that is not known.
+  [[nodiscard]] const std::string& why_bad() const noexcept { return why_bad_; }
+  /// What the reader of the figures should know; empty for nothing.
+  [[nodiscard]] std::string note() const { return {}; }
 
  protected:
   void count_row(bool is_good) noexcept { ++(is_good ? rows_ : bad_rows_); }
+  /// A line is no good row. `reason`: asked the first time alone.
+  template <class Reason>
+  void note_bad(const Reason& reason) {
+    if (why_bad_.empty()) why_bad_ = reason();
+  }
 
  private:
+  std::string why_bad_;
   std::uint64_t rows_ = 0;
   std::uint64_t bad_rows_ = 0;
 };
@@ -99,6 +110,10 @@ struct GpuRow {
   Cell mem_util{};
   Cell memory{};
   Cell power{};
+  // What shows whose row it is, where no column names the GPU.
+  Cell memory_total{};
+  Cell temperature{};
+  std::uint32_t model = 0;  ///< a hash of the GPU's name; 0: unknown
 
   /// No row of a GPU has a share of more than 100 %.
   [[nodiscard]] bool is_good() const noexcept {

@@ -27,7 +27,7 @@ TEST_F(SummaryCommand, ReportsTheFilesOfAFolder) {
   const Outcome outcome = run(wattle({"summary", folder_.path()}));
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2000.0 MiB"), HasSubstr(" 100 W"), HasSubstr("201 J ±"),
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(" 2000 "), HasSubstr(" 100 "), HasSubstr("201 J ±"),
                                  HasSubstr("25.0 % user, 75.0 % idle"),
                                  HasSubstr("hw_metrics.csv: 2 rows, 1 damaged row skipped\n"),
                                  HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
@@ -70,7 +70,7 @@ TEST_F(SummaryCommand, SaysThatThereIsNoSuchFolder) {
     const Outcome outcome = run(wattle(Words{"summary", path("nowhere")} + options));
     EXPECT_EQ(outcome.code(), kNothingFound);
     EXPECT_THAT(outcome.out, IsEmpty()) << "no table of nothing";
-    EXPECT_THAT(outcome.err, AllOf(StartsWith("wattle summary: cannot read the folder "),
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("wattle summary: cannot read "),
                                    HasSubstr("nowhere: No such file or directory\n")));
   }
 }
@@ -90,7 +90,8 @@ TEST_F(SummaryCommand, SaysThatAFolderHoldsNoRows) {
 TEST_F(SummaryCommand, AsksForAFolder) {
   const Outcome outcome = run(wattle({"summary"}));
   EXPECT_EQ(outcome.code(), kUsage);
-  EXPECT_THAT(outcome.err, StartsWith("wattle summary: a folder is missing: wattle summary DIR\n"));
+  EXPECT_THAT(outcome.err,
+              StartsWith("wattle summary: a folder or file is missing: wattle summary DIR\n"));
 }
 
 TEST_F(SummaryCommand, FailsWhereItCannotWrite) {
@@ -100,6 +101,66 @@ TEST_F(SummaryCommand, FailsWhereItCannotWrite) {
   const Outcome outcome = run(start);
   EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, HasSubstr("cannot write stdout"));
+}
+
+TEST_F(SummaryCommand, ReadsOneFileOfAnyName) {
+  folder_.write("gpu power.log",
+                "timestamp, index, power.draw [mW]\n"
+                "2026/03/02 09:15:00.000, 0, 120000 mW\n"
+                "2026/03/02 09:15:10.000, 0, 120000 mW\n");
+  const Json json = parse_json(run(wattle({"summary", path("gpu power.log"), "--json"})).out);
+  EXPECT_EQ(json["gpus"][0]["mean_power_w"], 120.0);
+  EXPECT_EQ(json["gpus"][0]["energy_j"], 1200.0);
+}
+
+TEST_F(SummaryCommand, ReadsStdin) {
+  write_files();
+  Start start{.command = {"/bin/sh", "-c", "cat \"$1/hw_metrics.csv\" | \"$0\" summary -",
+                          wattle_program(), folder_.path()}};
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr("-: 2 rows"));
+}
+
+TEST_F(SummaryCommand, FailsWhereNoColumnIsKnown) {
+  folder_.write("hw_metrics.csv",
+                "timestamp,device,Average Graphics Package Power (W),GPU use (%)\n"
+                "2026/03/02 09:15:00.000,card0,237.0,90\n");
+  for (const std::filesystem::path& input : {folder_.path(), path("hw_metrics.csv")}) {
+    const Outcome outcome = run(wattle({"summary", input}));
+    EXPECT_EQ(outcome.code(), kNothingFound);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, HasSubstr("expected: utilization.gpu, utilization.memory, "
+                                       "memory.used, power.draw"));
+  }
+}
+
+TEST_F(SummaryCommand, FailsWhereNoRowHasAValue) {
+  folder_.write("hw_metrics.csv",
+                "timestamp, index, power.draw [W]\n2026/03/02 09:15:00.000, 0, [N/A]\n");
+  const Outcome outcome = run(wattle({"summary", folder_.path()}));
+  EXPECT_EQ(outcome.code(), kNothingFound);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("1 row without a value"), HasSubstr("power.draw")));
+}
+
+TEST_F(SummaryCommand, EndsWhereAFileIsADevice) {
+  std::filesystem::create_symlink("/dev/zero", path("hw_metrics.csv"));
+  for (const std::filesystem::path& input : {folder_.path(), path("hw_metrics.csv")}) {
+    const Outcome outcome = run(wattle({"summary", input}));
+    EXPECT_EQ(outcome.code(), kNothingFound);
+    EXPECT_THAT(outcome.err, HasSubstr("it is a device"));
+  }
+}
+
+TEST_F(SummaryCommand, OtherCommandsReadNoDevicesEither) {
+  for (const Words& words : {Words{"report"}, Words{"compare"}, Words{"history", "import"}}) {
+    Words command = words + Words{"/dev/zero"};
+    if (words.front() == "compare") command = command + Words{"/dev/zero"};
+    const Outcome outcome = run(wattle(command));
+    EXPECT_NE(outcome.code(), 0);
+    EXPECT_THAT(outcome.err, HasSubstr("/dev/zero: it is a device")) << words.front();
+  }
 }
 
 }  // namespace

@@ -86,5 +86,58 @@ TEST(LineReader, SaysWhyItStopped) {
   EXPECT_EQ(read("a\n").error, 0);
 }
 
+/// ASCII as UTF-16.
+std::string utf16(const std::string& text, bool is_little) {
+  std::string bytes;
+  for (const char c : text) bytes += is_little ? std::string{c, '\0'} : std::string{'\0', c};
+  return bytes;
+}
+
+TEST(LineReader, SkipsAByteOrderMark) {
+  const Lines lines = read(
+      "\xEF\xBB\xBF"
+      "a\nb\n");
+  EXPECT_THAT(lines.lines, ElementsAre("a", "b"));
+}
+
+TEST(LineReader, TakesTheLineEndsOfATerminalForOne) {
+  EXPECT_THAT(read("a\r\r\nb\r\n").lines, ElementsAre("a", "b"));
+}
+
+TEST(LineReader, ReadsUtf16WithAMark) {
+  EXPECT_THAT(read("\xFF\xFE" + utf16("ab\r\nc\n", true)).lines, ElementsAre("ab", "c"));
+  EXPECT_THAT(read("\xFE\xFF" + utf16("ab\r\nc\n", false)).lines, ElementsAre("ab", "c"));
+}
+
+TEST(LineReader, ReadsUtf16WithoutAMark) {
+  EXPECT_THAT(read(utf16("timestamp\n1\n", true)).lines, ElementsAre("timestamp", "1"));
+  EXPECT_THAT(read(utf16("timestamp\n1\n", false)).lines, ElementsAre("timestamp", "1"));
+}
+
+TEST(LineReader, ReadsUtf16LongerThanItsBuffer) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
+  const Lines lines = read("\xFF\xFE" + utf16(text, true));
+  ASSERT_EQ(lines.lines.size(), 100'000U);
+  for (int i = 0; i < 100'000; ++i) {
+    ASSERT_EQ(lines.lines[static_cast<std::size_t>(i)], std::to_string(i));
+  }
+}
+
+TEST(LineReader, HasTheCharactersOfUtf16) {
+  using namespace std::string_literals;
+  // e acute, a euro sign, a face outside of the first plane, half of a pair
+  const std::string bytes = "\xFF\xFE\xE9\0\xAC\x20\x3D\xD8\x00\xDE\x3D\xD8\n\0"s;
+  EXPECT_THAT(read(bytes).lines, ElementsAre("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xEF\xBF\xBD"));
+}
+
+TEST(LineReader, NamesWhatIsNoText) {
+  const fakes::TempFolder folder;
+  folder.write("f", "\x1F\x8B\x08 compressed\n");
+  LineReader reader(open_for_reading((folder.path() / "f").string()));
+  (void)reader.next();
+  EXPECT_EQ(reader.start().foreign, "a gzip file");
+}
+
 }  // namespace
 }  // namespace wattle

@@ -60,5 +60,56 @@ TEST(DmonTable, HasNoRoomForMoreGpusThanThereAre) {
   EXPECT_EQ(table.rows(), kMostGpus);
 }
 
+/// The summary of GPU 0 of `nvidia-smi dmon --format csv`.
+GpuSummary first_of(const std::vector<std::string>& lines) {
+  const GpuTable table = table_of(lines).result();
+  return table.gpus.empty() ? GpuSummary{} : table.gpus.front();
+}
+
+TEST(DmonTable, ReadsCellsBetweenCommas) {
+  const DmonTable table =
+      table_of({"#gpu, pwr, gtemp, mtemp, sm, mem, enc, dec, mclk, pclk",
+                "#Idx, W, C, C, %, %, %, %, MHz, MHz", "0, 60, 40, -, 20, 5, 0, 0, 2619, 1980",
+                "1, 70, 40, -, 21, 5, 0, 0, 2619, 1980"});
+  EXPECT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.bad_rows(), 0U);
+  const GpuTable result = table.result();
+  ASSERT_EQ(result.gpus.size(), 2U);
+  EXPECT_EQ(result.gpus[0].power_watts_mean, 60.0);
+  EXPECT_EQ(result.gpus[1].gpu_util_mean_pct, 21.0);
+  EXPECT_EQ(result.all.mem_util_mean_pct, 5.0);
+}
+
+TEST(DmonTable, ReadsCellsBetweenCommasWithDateTimeAndRepeatedHeaders) {
+  const std::vector<std::string> header = {"#Date, Time, gpu, pwr, sm",
+                                           "#YYYYMMDD, HH:MM:SS, Idx, W, %"};
+  std::vector<std::string> lines = header;
+  lines.emplace_back("20260302, 09:15:00, 0, 60, 20");
+  lines.insert(lines.end(), header.begin(), header.end());
+  lines.emplace_back("20260302, 09:15:01, 0, 80, -");
+  const GpuSummary gpu = first_of(lines);
+  EXPECT_EQ(gpu.name, "0");
+  EXPECT_EQ(gpu.power_watts_mean, 70.0);
+  EXPECT_EQ(gpu.gpu_util_mean_pct, 20.0);
+}
+
+TEST(DmonTable, KeepsTheCellsBesideAnEmptyOne) {
+  const GpuSummary gpu = first_of({"#gpu, pwr, sm", "0, , 20"});
+  EXPECT_FALSE(gpu.power_watts_mean);
+  EXPECT_EQ(gpu.gpu_util_mean_pct, 20.0);
+}
+
+TEST(DmonTable, HonoursTheLineOfUnits) {
+  EXPECT_EQ(first_of({"# gpu pwr fb", "# Idx mW MB", "0 60000 1000"}).power_watts_mean, 60.0);
+  const GpuSummary gpu = first_of({"# gpu pwr fb", "# Idx hp MB", "0 60000 1000"});
+  EXPECT_FALSE(gpu.power_watts_mean);
+  EXPECT_EQ(gpu.peak_vram_mb, 1000.0) << "nvidia-smi's MB are MiB";
+}
+
+TEST(DmonTable, NamesWhatDoesNotFit) {
+  EXPECT_NE(table_of({"0, 60, 40"}).why_bad().find("# gpu"), std::string::npos);
+  EXPECT_EQ(table_of({"#gpu, sm", "0, 1, 2"}).why_bad(), "it has 3 cells, and the header 2");
+}
+
 }  // namespace
 }  // namespace wattle

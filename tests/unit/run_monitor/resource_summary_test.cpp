@@ -12,6 +12,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -194,13 +195,14 @@ TEST(ResourceSummary, SaysInItsTextWhatIsNotKnown) {
   const std::string text =
       build_resource_summary(folder.path() / "hw_metrics.csv", fixture("cpu_metrics.csv"))
           .to_text();
-  EXPECT_THAT(text, Not(HasSubstr("all GPUs"))) << "no table of nothing";
+  EXPECT_THAT(text, Not(HasSubstr("util."))) << "no table of nothing";
   EXPECT_THAT(text, HasSubstr("energy        unknown\n"
                               "              no CPU, no DRAM, no GPU: there are no rows of "
                               "hw_samples.csv, which has the energy\n"));
   EXPECT_THAT(text, HasSubstr("CPU           20.2 % user, 70.2 % idle on average\n"));
   EXPECT_THAT(text,
-              HasSubstr("hw_metrics.csv: 0 rows, 1 damaged row skipped: no row can be read\n"));
+              HasSubstr("hw_metrics.csv: 0 rows, 1 damaged row skipped: no row can be read; the "
+                        "first: \"NVIDIA-SMI has failed\": it is no row"));
 }
 
 TEST(ResourceSummary, FitsTheTerminal) {
@@ -217,6 +219,33 @@ TEST(ResourceSummary, FitsTheTerminal) {
   while (summary.gpus.size() < 8) summary.gpus.push_back(summary.gpus.front());
   testing_support::expect_looks(
       "look_summary.txt", [&](const TextStyle& style) { return summary_text(summary, style); });
+}
+
+TEST(ResourceSummary, HasARowForEachGpuOn80Columns) {
+  ResourceSummary summary = build_resource_summary(fixture("hw_metrics.csv"), std::nullopt);
+  while (summary.gpus.size() < 8) summary.gpus.push_back(summary.gpus.front());
+  for (std::size_t i = 0; i < 8; ++i) {
+    summary.gpus[i].name = std::to_string(i);
+    summary.gpus[i].energy = Joules(123456.0 * static_cast<double>(i + 1));
+    summary.gpus[i].energy_uncertainty = Joules(1234.0);
+  }
+  const std::string text = summary_text(summary, {.width = 80});
+  std::istringstream lines(text);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(columns_of(line), 80U) << line;
+    if (line.size() > 2 && line[0] >= '0' && line[0] <= '7' && line[1] == ' ') ++rows;
+  }
+  EXPECT_EQ(rows, 8) << text;
+}
+
+TEST(ResourceSummary, ShortensLongNamesWithoutMixingThem) {
+  ResourceSummary summary = build_resource_summary(fixture("hw_metrics.csv"), std::nullopt);
+  summary.gpus[0].name = "GPU-5b3f1c2d-0000-1111-2222-333344445555";
+  summary.gpus[1].name = "GPU-5b3f1c2d-9000-1111-2222-333344445555";
+  const std::string text = summary_text(summary, {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\nGPU-5b3f1c2d-0 "));
+  EXPECT_THAT(text, HasSubstr("\nGPU-5b3f1c2d-9 "));
 }
 
 TEST(ResourceSummary, SaysWhatTheTotalOfTheMachineLacks) {
@@ -259,8 +288,8 @@ TEST(ResourceSummary, AddsUpThePowersOfItsGpus) {
   EXPECT_EQ(json["all_gpus"]["total_mean_power_w"], sum_w);
   EXPECT_EQ(json["all_gpus"]["mean_power_w"], kMeanPower) << "of one";
   EXPECT_FALSE(json["gpus"][0].contains("total_mean_power_w"));
-  EXPECT_THAT(summary.to_text(), testing::ContainsRegex("power, mean .* 3[0-9]+ W \\(sum\\)\n"));
-  EXPECT_THAT(summary.to_text(), HasSubstr("\nall GPUs: the sum of mean powers and energies, "));
+  EXPECT_THAT(summary.to_text(), testing::ContainsRegex("\nall .* 3[0-9]+ +230.2 +"));
+  EXPECT_THAT(summary.to_text(), HasSubstr("\nall: the sum of mean powers and energies, "));
 }
 
 TEST(ResourceSummary, HasNoUnknownTimeOfAnEnergyThatNobodyMeasured) {

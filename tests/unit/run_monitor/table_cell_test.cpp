@@ -35,7 +35,7 @@ TEST(TableCell, IsTheNearestNumber) {
 
 TEST(TableCell, MaySayThatThereIsNone) {
   for (const char* text : {"[N/A]", " [Not Supported]", "[Insufficient Permissions]",
-                           "[Unknown Error]", "-", "N/A", "", "  "}) {
+                           "[Unknown Error]", "-", "N/A", "", "  ", "NaN", "nan", "None"}) {
     EXPECT_EQ(parse_cell(text).kind, Cell::Kind::missing) << text;
   }
 }
@@ -43,12 +43,28 @@ TEST(TableCell, MaySayThatThereIsNone) {
 TEST(TableCell, IsBadWhereAnythingElseStandsInIt) {
   for (const std::string& text :
        {std::string("1."), std::string("."), std::string("12,5"), std::string("-5"),
-        std::string("nan"), std::string("inf"), std::string("1e999"), std::string("1e16"),
+        std::string("nans"), std::string("inf"), std::string("1e999"), std::string("1e16"),
         std::string("5 MiB 6"), std::string("12%"), std::string("0x10"), std::string("1 2"),
         std::string("NVIDIA-SMI"), std::string("[N/A"), std::string("5\0", 2),
         std::string("[\0]", 3)}) {
     EXPECT_TRUE(parse_cell(text).is_bad()) << text;
   }
+}
+
+TEST(TableCell, HasTheUnitOfItsColumn) {
+  const CellUnit power{.quantity = CellQuantity::power};
+  EXPECT_EQ(parse_cell("12 W", power).value, 12.0);
+  EXPECT_EQ(parse_cell("12000 mW", power).value, 12.0);
+  EXPECT_EQ(parse_cell("5", power).value, 5.0);
+  for (const char* text : {"12 MiB", "12 %", "12 w", "1 2", "12 W 3", "W"}) {
+    EXPECT_TRUE(parse_cell(text, power).is_bad()) << text;
+  }
+  EXPECT_EQ(parse_cell("60%", {.quantity = CellQuantity::share}).value, 60.0);
+}
+
+TEST(TableCell, HasNoUnitOfSeveralMeanings) {
+  EXPECT_FALSE(factor_of(CellQuantity::memory, "KB"));
+  EXPECT_FALSE(factor_of(CellQuantity::power, "J"));
 }
 
 }  // namespace

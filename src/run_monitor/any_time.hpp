@@ -1,0 +1,36 @@
+// Times of day in the forms that programs and spreadsheets write.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace wattle {
+
+/// In milliseconds since 1970, as if a time without a zone were UTC; absent for what is no time, or
+/// for a date that may be two days ("02/03/2026"). Dates: 2026/03/02, 2026-03-02, 20260302,
+/// 02.03.2026, 2 Mar 2026, Mon Mar 2 09:15:00 2026. Times: 09:15, 09:15:00, 09:15:00.123,
+/// 09:15:00,123, with AM or PM, Z, UTC or +01:00. Seconds, ms, us or ns since 1970, by their size.
+[[nodiscard]] std::optional<std::int64_t> parse_any_time_ms(std::string_view text) noexcept;
+
+/// True for a date such as "02/03/2026", whose day and month nobody can tell apart.
+[[nodiscard]] bool is_ambiguous_date(std::string_view text) noexcept;
+
+/// The times of one table. The form that nvidia-smi writes is read fast, and once a table has it,
+/// no other counts: what looks like another one is a damaged row. Threads: one at a time.
+class TimeReader {
+ public:
+  /// See `parse_any_time_ms`.
+  [[nodiscard]] std::optional<std::int64_t> read(std::string_view text) noexcept;
+
+ private:
+  static constexpr std::size_t kMinuteBytes = 17;  ///< "2026/11/21 01:50:"
+
+  bool is_of_nvidia_smi_ = false;
+  std::array<char, kMinuteBytes> minute_{};  ///< of the last time
+  std::int64_t minute_ms_ = 0;
+};
+
+}  // namespace wattle
