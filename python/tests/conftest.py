@@ -1,3 +1,4 @@
+# type: ignore
 """Fake hardware for the tests: a powercap tree, and an NVIDIA library."""
 
 import os

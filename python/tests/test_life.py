@@ -1,3 +1,4 @@
+# type: ignore
 """Threads, forks, signals, and the ends of an interpreter."""
 
 import multiprocessing

@@ -1,3 +1,4 @@
+# type: ignore
 """`wattle.measure` and `wattle.Windows`."""
 
 import asyncio

@@ -1,3 +1,4 @@
+# type: ignore
 """Tracker, run log, hardware monitor, summaries."""
 
 import datetime

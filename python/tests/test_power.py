@@ -1,3 +1,4 @@
+# type: ignore
 """The power monitor over a fake NVIDIA library."""
 
 import time

@@ -1,3 +1,4 @@
+# type: ignore
 """The command from Python: run, doctor, sensors, marks."""
 
 import os

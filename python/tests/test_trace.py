@@ -1,3 +1,4 @@
+# type: ignore
 """Meters, traces, handlers, sources of one's own."""
 
 import pickle

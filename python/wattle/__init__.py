@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Energy, power and use of machines, in Python.
 
     with wattle.measure("epoch") as m:

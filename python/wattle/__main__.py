@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """`python -m wattle`: the command."""
 
 import os

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, Self, SupportsIndex
+from typing import Any, Never, Self, SupportsIndex
 
 _Path = str | PathLike[str]
 _Gpus = str | Sequence[int | str] | None
 
-class Column:
+class _Type(type): ...
+
+class _Made(metaclass=_Type):
+    """Made by the library alone."""
+
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+
+class Column(_Made):
     """A column of numbers: `numpy.asarray(column)` takes it without a copy. Thread-safe."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> float: ...
     def tolist(self) -> list[float]: ...
 
-class System:
+class System(metaclass=_Type):
     """Where sensors are searched for: what is None is taken from the environment, or its default."""
 
     def __init__(
@@ -38,7 +45,7 @@ class System:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-class Energy:
+class Energy(metaclass=_Type):
     """An energy, its sampling error and its flags. Thread-safe."""
 
     def __init__(
@@ -63,7 +70,7 @@ class Energy:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-class Refusal:
+class Refusal(metaclass=_Type):
     """Something that is not measured, why, and what would change that. Thread-safe."""
 
     def __init__(self, subject: str, reason: str = "", remedy: str = "", source: str = "") -> None: ...
@@ -78,7 +85,7 @@ class Refusal:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-class EnergySample:
+class EnergySample(metaclass=_Type):
     """A tagged section and its energies. Thread-safe."""
 
     def __init__(
@@ -105,7 +112,7 @@ class EnergySample:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-class EnergyTraceBase:
+class EnergyTraceBase(metaclass=_Type):
     def __init__(
         self, samples: Iterable[EnergySample] = (), missing: Iterable[Refusal] = ()
     ) -> None: ...
@@ -132,13 +139,13 @@ class EnergyTraceBase:
     def columns(self) -> dict[str, Column]:
         """Numbers by column. Raises `InconsistentSamples`."""
 
-class CsvHandler:
+class CsvHandler(metaclass=_Type):
     def __init__(self, path: str | PathLike[str], details: bool = False) -> None: ...
     def process(self, trace: EnergyTraceBase) -> None: ...
     def save_data(self) -> None:
         """Appends to the file. Raises `NoSampleProcessed`, `FormatError` or `WriteError`."""
 
-class Meter:
+class Meter(metaclass=_Type):
     def __init__(
         self,
         *,
@@ -163,7 +170,7 @@ class Meter:
     def reserve(self, calls: int) -> None: ...
     def trace(self) -> EnergyTraceBase: ...
 
-class Estimator:
+class Estimator(metaclass=_Type):
     def __init__(self, system: System | None = None) -> None: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -192,7 +199,7 @@ def build_resource_summary(
 ) -> ResourceSummary: ...
 def summarize_files(files: HardwareFiles) -> ResourceSummary: ...
 
-class PowerSample:
+class PowerSample(_Made):
     """A value that a GPU's power sensor showed for a while."""
 
     @property
@@ -210,7 +217,7 @@ class PowerSample:
     @property
     def flags(self) -> tuple[str, ...]: ...
 
-class CpuPowerSample:
+class CpuPowerSample(_Made):
     """The mean power of a CPU domain between two readings of its counter."""
 
     @property
@@ -222,7 +229,7 @@ class CpuPowerSample:
     @property
     def power_w(self) -> float: ...
 
-class Timeline:
+class Timeline(_Made):
     """Samples of a GPU in their order; its columns are read in place."""
 
     def __len__(self) -> int: ...
@@ -234,7 +241,7 @@ class Timeline:
     @property
     def power_w(self) -> Column: ...
 
-class CpuTimeline:
+class CpuTimeline(_Made):
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> CpuPowerSample: ...
     @property
@@ -244,7 +251,7 @@ class CpuTimeline:
     @property
     def power_w(self) -> Column: ...
 
-class AlternativeEnergy:
+class AlternativeEnergy(_Made):
     @property
     def method(self) -> str: ...
     @property
@@ -270,7 +277,7 @@ class BestEnergy(Energy):
     @property
     def alternatives(self) -> tuple[AlternativeEnergy, ...]: ...
 
-class PowerMonitorBase:
+class PowerMonitorBase(metaclass=_Type):
     def __init__(
         self,
         gpus: _Gpus = None,
@@ -326,7 +333,7 @@ class PowerMonitorBase:
     ) -> dict[int, PowerSample | None]: ...
     def cpu_power(self) -> dict[str, CpuPowerSample | None]: ...
 
-class RSSValues:
+class RSSValues(_Made):
     @property
     def total_rss(self) -> float | None: ...
     @property
@@ -334,7 +341,7 @@ class RSSValues:
     @property
     def shared_rss(self) -> float | None: ...
 
-class MaxRAM:
+class MaxRAM(_Made):
     @property
     def unit(self) -> str: ...
     @property
@@ -348,7 +355,7 @@ class MaxRAM:
     @property
     def combined(self) -> RSSValues: ...
 
-class MaxGPURAM:
+class MaxGPURAM(_Made):
     @property
     def unit(self) -> str: ...
     @property
@@ -362,7 +369,7 @@ class MaxGPURAM:
     @property
     def combined(self) -> float | None: ...
 
-class ProcessingUnitPercentages:
+class ProcessingUnitPercentages(_Made):
     @property
     def max_sum_percent(self) -> float | None: ...
     @property
@@ -372,7 +379,7 @@ class ProcessingUnitPercentages:
     @property
     def mean_hardware_percent(self) -> float | None: ...
 
-class CPUUtilization:
+class CPUUtilization(_Made):
     @property
     def system_core_count(self) -> int | None: ...
     @property
@@ -392,7 +399,7 @@ class CPUUtilization:
     @property
     def combined_n_threads(self) -> int | None: ...
 
-class GPUUtilization:
+class GPUUtilization(_Made):
     @property
     def system_gpu_count(self) -> int | None: ...
     @property
@@ -400,13 +407,13 @@ class GPUUtilization:
     @property
     def gpu_percentages(self) -> ProcessingUnitPercentages: ...
 
-class ComputeTime:
+class ComputeTime(_Made):
     @property
     def unit(self) -> str: ...
     @property
     def time(self) -> float: ...
 
-class ResourceUsage:
+class ResourceUsage(_Made):
     """What a process and its descendants used, in the groups of gpu_tracker. Unknown is None."""
 
     @property
@@ -425,7 +432,7 @@ class ResourceUsage:
         """Everything, with the energy: schema wattle.track (docs/json.md)."""
     def to_json(self) -> str: ...
 
-class TrackerBase:
+class TrackerBase(metaclass=_Type):
     def __init__(
         self,
         sleep_time: float = 1.0,
@@ -455,14 +462,14 @@ class TrackerBase:
     def resource_usage(self) -> ResourceUsage:
         """Raises `NotStopped` before the end."""
 
-class RunPhase:
+class RunPhase(_Made):
     def add(self, name: str, value: object) -> None:
         """One more member of the line."""
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
 
-class RunLog:
+class RunLog(metaclass=_Type):
     """Phases and events of a run, as lines of JSON. Thread-safe.
 
     path: lines are added to the file as they happen; None: kept until `write`. durability: "none",
@@ -477,7 +484,7 @@ class RunLog:
     def write(self, path: _Path) -> None: ...
     def flush(self) -> None: ...
 
-class HardwareFiles:
+class HardwareFiles(_Made):
     """The files of a hardware monitor; None: it wrote no row."""
 
     @property
@@ -491,7 +498,7 @@ class HardwareFiles:
     @property
     def lost_rows(self) -> int: ...
 
-class HardwareMonitorBase:
+class HardwareMonitorBase(metaclass=_Type):
     def __init__(
         self,
         *,
@@ -506,7 +513,7 @@ class HardwareMonitorBase:
     @property
     def is_started(self) -> bool: ...
 
-class _Figures:
+class _Figures(_Made):
     @property
     def peak_vram_mb(self) -> float | None: ...
     @property

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Functions that measure each of their calls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The names of what can be measured."""
 
 from __future__ import annotations

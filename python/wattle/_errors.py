@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The exceptions of Wattle. Each is a `wattle.Error` and the built-in exception that fits it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The extension module, ready for use: `core`. Everything of the package that needs C++ imports it from here."""
 
 import atexit

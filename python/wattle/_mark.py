@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Phases of a program that `wattle run` measures."""
 
 from __future__ import annotations

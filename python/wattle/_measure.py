@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """`wattle.measure`: a block, a function, a coroutine or a generator."""
 
 from __future__ import annotations
@@ -109,11 +110,10 @@ def _hand_over(handler: Any, measurement: Measurement) -> None:
 
 
 @overload
-def measure(tag: _Function, /) -> _Function: ...
+def measure(tag: _Function) -> _Function: ...
 @overload
 def measure(
     tag: str | None = None,
-    /,
     *,
     domains: Iterable[str] | str | None = None,
     gpus: Gpus = None,
@@ -125,7 +125,6 @@ def measure(
 ) -> Measure: ...
 def measure(
     tag: Any = None,
-    /,
     *,
     domains: Iterable[str] | str | None = None,
     gpus: Gpus = None,

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """What a window cost: `Measurement`, and `Estimate` where no sensor is."""
 
 from __future__ import annotations

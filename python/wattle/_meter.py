@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The energy meter: sections that follow each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Power over time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The command `wattle`, and what it reports, for Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Files that show what GPUs and CPUs did, and their summaries."""
 
 from __future__ import annotations

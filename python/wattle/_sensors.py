@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The sensors that all windows of a process share. They are opened at the first use."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Numbers and tables for people."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Traces of tagged samples, and handlers that take them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """What a process and all its descendants use."""
 
 from __future__ import annotations

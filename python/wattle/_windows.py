@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Windows by name: any number at a time, that may overlap."""
 
 from __future__ import annotations
