@@ -25,6 +25,7 @@ void register_errors();
 void bind_system(py::module_& module);
 void bind_energy(py::module_& module);
 void bind_trace(py::module_& module);
+void bind_life(py::module_& module);
 void bind_meter(py::module_& module);
 void bind_power(py::module_& module);
 void bind_run_log(py::module_& module);

@@ -38,24 +38,6 @@ std::string repr_of(const MeasuredEnergy& energy) {
 
 }  // namespace
 
-py::tuple names_of(Flags flags) {
-  if (flags.none()) return py::tuple(0);
-  py::list names;
-  flags.each([&](std::string_view name) { names.append(text(name)); });
-  return py::tuple(names);
-}
-
-Flags flags_of(const py::iterable& names) {
-  Flags flags;
-  for (const py::handle& given : names) {
-    const std::string name = bytes_of(given);
-    const auto* const found = std::ranges::find(kFlagNames, name);
-    if (found == kFlagNames.end()) throw InvalidArgument("there is no flag " + name);
-    flags.set(static_cast<Flag>(found - kFlagNames.begin()));
-  }
-  return flags;
-}
-
 py::tuple refusals(std::span<const Refusal> refused) {
   py::tuple all(refused.size());
   for (std::size_t i = 0; i < refused.size(); ++i) all[i] = py::cast(refused[i]);

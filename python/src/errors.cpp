@@ -5,22 +5,11 @@
 #include <string>
 
 #include "bindings.hpp"
+#include "raise.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::python {
 namespace {
-
-/// Raises `wattle._errors.NAME(message, *details)`.
-template <class... Details>
-void raise(const char* name, const Error& error, const Details&... details) {
-  try {
-    const py::object kind = py::module_::import("wattle._errors").attr(name);
-    const py::object raised = kind(text(error.what()), details...);
-    PyErr_SetObject(kind.ptr(), raised.ptr());
-  } catch (py::error_already_set& missing) {
-    missing.restore();
-  }
-}
 
 void translate(std::exception_ptr thrown) {
   if (!thrown) return;

@@ -5,6 +5,7 @@
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The C++ library of Wattle. Use the package wattle.";
   wattle::python::register_errors();
+  wattle::python::bind_life(module);
   wattle::python::bind_column(module);
   wattle::python::bind_system(module);
   wattle::python::bind_energy(module);

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wattle._library import core
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 

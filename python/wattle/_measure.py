@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any, TypeVar, overload
 
 from wattle import _sensors
 from wattle._errors import InvalidState
@@ -14,10 +13,20 @@ from wattle._library import core
 from wattle._measurement import Estimate, Measurement
 from wattle._sensors import Choice, Gpus
 
-__all__ = ["Measure", "measure"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar, overload
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_Handler = Callable[[Measurement], object] | Any | None
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
+    _Handler = Callable[[Measurement], object] | Any | None
+else:
+
+    def overload(function):
+        """That of `typing`, whose import takes longer than that of all of Wattle."""
+        return function
+
+
+__all__ = ["Measure", "measure"]
 
 
 class Measure:
@@ -112,7 +121,7 @@ def _hand_over(handler: Any, measurement: Measurement) -> None:
 @overload
 def measure(tag: _Function) -> _Function: ...
 @overload
-def measure(
+def measure(  # noqa: F811
     tag: str | None = None,
     *,
     domains: Iterable[str] | str | None = None,
@@ -123,7 +132,7 @@ def measure(
     handler: _Handler = None,
     system: core.System | None = None,
 ) -> Measure: ...
-def measure(
+def measure(  # noqa: F811
     tag: Any = None,
     *,
     domains: Iterable[str] | str | None = None,

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from wattle._errors import NotStopped
 from wattle._library import core
 from wattle._text import energy_text, row_html, seconds_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["EnergyRange", "Estimate", "Measurement"]
 

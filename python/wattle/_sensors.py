@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from wattle._library import core
 
@@ -14,14 +14,13 @@ Gpus = str | Sequence[int | str] | None
 """None or "all", "none", "visible" (by CUDA_VISIBLE_DEVICES ...), or a list of numbers, UUIDs or names."""
 
 
-class Choice(NamedTuple):
-    """What is measured, as a key: meters of equal choices share their sensors."""
+class Choice(namedtuple("Choice", "domains gpus strict aligned system")):
+    """What is measured, as a key: meters of equal choices share their sensors.
 
-    domains: tuple[str, ...] | None = None
-    gpus: str | tuple[int | str, ...] | None = None
-    strict: bool = False
-    aligned: bool = False
-    system: core.System | None = None
+    Not of `typing`, whose import takes longer than that of all of Wattle.
+    """
+
+    __slots__ = ()
 
     @classmethod
     def of(
@@ -44,7 +43,7 @@ class Choice(NamedTuple):
 _generation = -1
 _meters: dict[Choice, core.Meter] = {}
 _default: core.Meter | None = None
-_ALL = Choice()
+_ALL = Choice.of(None, None, False, False, None)
 
 
 def shared(choice: Choice) -> core.Meter:

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
 
 from wattle import _sensors
 from wattle._errors import InvalidState, NotStarted
 from wattle._library import core
 from wattle._measurement import Measurement
 from wattle._sensors import Choice, Gpus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Windows"]
 
