@@ -96,6 +96,15 @@ if(WATTLE_BUILD_MONGODB)
   wattle_library_packages(libwattle-mongodb "Library that writes energy to MongoDB"
     "libwattle${soversion} ${same}" ", libwattle-dev ${same}, libmongoc-dev")
 endif()
+if(WATTLE_BUILD_PYTHON)
+  math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
+  wattle_package(python3-wattle python3-wattle python
+    "Energy, power and use from Python: import wattle
+Measures blocks and functions, follows power over time, tracks processes, and
+runs commands. numpy and pandas are imported only where they are asked for."
+    "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), libwattle${soversion} ${same}")
+  set(CPACK_DEBIAN_PYTHON3-WATTLE_PACKAGE_RECOMMENDS "wattle")
+endif()
 
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/rpm/zsh_folder.cmake
     ${PROJECT_SOURCE_DIR}/packaging/same_times.cmake)

@@ -9,7 +9,7 @@ for package in "$1"/*.deb; do
   dpkg-deb --field "$package" Package
   # Folders are made by several.
   dpkg-deb --contents "$package" | awk '$1 !~ /^d/ { print "  " $6 $7 $8 }' |
-    sed -E 's|/lib/[a-z0-9_]+-linux-gnu/|/lib/MACHINE/|'
+    sed -E 's|/lib/[a-z0-9_]+-linux-gnu/|/lib/MACHINE/|; s|-[a-z0-9_]+-linux-gnu[.]so$|-MACHINE.so|'
 done | diff "$here/contents.txt" - || {
   echo "the packages hold something else than contents.txt says"
   exit 1
