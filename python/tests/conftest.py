@@ -95,10 +95,10 @@ def run_python(tree):
 
 @pytest.fixture
 def gpus(tree, tmp_path, monkeypatch):
-    """One NVIDIA GPU of 100 W, 300 W from its tenth second on."""
+    """One NVIDIA GPU of 100 W."""
     script = tmp_path / "gpus"
     script.write_text(
-        "gpu NVIDIA H100 PCIe\npower step 0 100 10 300\nmemory_power step 0 20\n"
+        "gpu NVIDIA H100 PCIe\npower step 0 100\nmemory_power step 0 20\n"
         "memory 80000000000 1000000000\nutilization 50 10\n"
     )
     monkeypatch.setenv("WATTLE_FAKE_NVML", str(script))

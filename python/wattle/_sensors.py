@@ -14,7 +14,10 @@ Gpus = str | Sequence[int | str] | None
 """None or "all", "none", "visible" (by CUDA_VISIBLE_DEVICES ...), or a list of numbers, UUIDs or names."""
 
 
-class Choice(namedtuple("Choice", "domains gpus strict aligned system")):
+_Choice = namedtuple("_Choice", "domains gpus strict aligned system")
+
+
+class Choice(_Choice):
     """What is measured, as a key: meters of equal choices share their sensors.
 
     Not of `typing`, whose import takes longer than that of all of Wattle.
