@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "usage/process.hpp"
 #include "usage/pss_budget.hpp"
@@ -56,6 +57,16 @@ struct PssRecord {
   [[nodiscard]] static std::uint64_t anonymous(const ProcessMemory& memory) noexcept {
     return memory.rss_bytes - std::min(memory.shared_bytes, memory.rss_bytes);
   }
+};
+
+/// What `TreeMemory` knows of the memory of one process. Threads: a value type.
+struct KnownPss {
+  std::optional<PssRecord> record{};
+  std::uint64_t first_tick = 0;  ///< at which it had memory; 0: it has none
+  std::uint64_t seen_bytes = 0;  ///< its resident set in the last tick
+  /// It is giving these back, of pages that others may have too: until that is done, their PSS
+  /// changes.
+  std::uint64_t leaving_bytes = 0;
 };
 
 }  // namespace wattle

@@ -46,6 +46,8 @@ TreeMemory::Doubts TreeMemory::doubts() const noexcept {
   for (const WatchedProcess* process : processes_) {
     (process->state().is_root ? all.main : all.descendants).add(*process, drift_bytes_);
   }
+  all.main.drift += leaving_bytes_;
+  all.descendants.drift += leaving_bytes_;
   all.combined = all.main;
   all.combined.add(all.descendants);
   return all;
@@ -55,12 +57,16 @@ void TreeMemory::read(TimePoint now, std::span<WatchedProcess> processes, TreeSt
   budget_.advance(now);
   ++tick_;
   processes_.clear();
+  leaving_bytes_ = 0;
   for (WatchedProcess& process : processes) {
     const ProcessState& last = process.state();
     if (last.is_tracker || last.memory.rss_bytes == 0) {
       forget(process);
+      leaving_bytes_ += process.pss().leaving_bytes;
     } else {
-      if (process.first_memory_tick() == 0) process.first_memory_tick() = tick_;
+      KnownPss& pss = process.pss();
+      if (pss.first_tick == 0) pss.first_tick = tick_;
+      pss.seen_bytes = last.memory.rss_bytes;
       processes_.push_back(&process);
     }
   }
@@ -72,7 +78,7 @@ void TreeMemory::read(TimePoint now, std::span<WatchedProcess> processes, TreeSt
   refresh(now);
   // What a process shares has changed before it was read, so all that were read now know it.
   for (WatchedProcess* process : processes_) {
-    auto& record = process->pss_record();
+    auto& record = process->pss().record;
     if (record && record->tick == tick_) record->drift_bytes = drift_bytes_;
   }
   std::erase_if(processes_, [](const WatchedProcess* process) {
@@ -82,10 +88,13 @@ void TreeMemory::read(TimePoint now, std::span<WatchedProcess> processes, TreeSt
 }
 
 void TreeMemory::forget(WatchedProcess& process) noexcept {
-  auto& record = process.pss_record();
-  if (record) drift_bytes_ += record->shared_bytes();
-  record.reset();
-  process.first_memory_tick() = 0;
+  KnownPss& pss = process.pss();
+  const std::uint64_t shared = pss.record ? pss.record->shared_bytes() : pss.seen_bytes;
+  const ProcessState& last = process.state();
+  const bool is_done = last.is_gone || last.is_zombie || last.is_tracker;
+  // Once when it starts to give its memory back, and once when that is done.
+  drift_bytes_ += shared + (is_done ? pss.leaving_bytes : 0);
+  pss = {.leaving_bytes = is_done ? 0 : pss.leaving_bytes + shared};
 }
 
 /// Processes that were never read, the others when they come first.
@@ -104,10 +113,13 @@ void TreeMemory::read_new(TimePoint now) {
   }
 }
 
-bool TreeMemory::is_doubtful(const WatchedProcess& process, const Doubts& doubts) const noexcept {
+/// `more`: by what shared pages may have changed besides.
+bool TreeMemory::is_doubtful(const WatchedProcess& process, const Doubts& doubts,
+                             std::uint64_t more) const noexcept {
   const PssRecord& record = *process.pss_record();
   const Doubt& group = doubts.of(process);
-  const std::uint64_t drift = std::min(drift_bytes_ - record.drift_bytes, record.shared_bytes());
+  const std::uint64_t drift =
+      std::min(drift_bytes_ - record.drift_bytes + more, record.shared_bytes());
   return drift > group.tolerance() / 2 / group.processes ||
          record.doubt(process.state().memory) > group.tolerance() / 2 / group.processes;
 }
@@ -122,7 +134,7 @@ bool TreeMemory::read_changed(TimePoint now) {
   for (WatchedProcess* process : processes_) {
     const auto& record = process->pss_record();
     if (!record || record->tick == tick_) continue;
-    if (!budget_.is_forced() && !is_doubtful(*process, before)) continue;
+    if (!budget_.is_forced() && !is_doubtful(*process, before, 0)) continue;
     if (std::uint64_t* const gap = gap_of(*process)) {
       ++*gap;
     } else {
@@ -160,36 +172,32 @@ std::uint64_t* TreeMemory::gap_of(const WatchedProcess& process) noexcept {
 bool TreeMemory::read_pss(TimePoint now, WatchedProcess& process) {
   const nanoseconds start = thread_cpu_();
   const auto memory = process.read_proportional();
-  const ProcessMemory resident = process.state().memory;
+  const ProcessMemory resident = process.state().memory;  // with what grew while it was read
   const PssCost cost{.time = thread_cpu_() - start, .rss_bytes = resident.rss_bytes};
   budget_.spend(cost);
-  auto& record = process.pss_record();
+  KnownPss& pss = process.pss();
   if (!memory) {
     if (process.denies_proportional()) ++gaps_.denied;
-    // It may have ended since its resident set was read.
-    const std::uint64_t since = process.first_memory_tick();
+    // It may have ended since its resident set was read: the next tick shows it.
     if (!process.denies_proportional()) process.read(false);
-    forget(process);
-    process.first_memory_tick() = since;
+    pss.record.reset();
     return false;
   }
   PssRecord read{.memory = *memory, .resident = resident, .at = now, .tick = tick_, .cost = cost};
   const std::uint64_t shared = read.shared_bytes();
-  const std::uint64_t before = record ? record->shared_bytes() : 0;
+  const std::uint64_t before = pss.record ? pss.record->shared_bytes() : 0;
   const std::uint64_t change = shared > before ? shared - before : before - shared;
   drift_bytes_ += change;
-  if (!record && process.first_memory_tick() < tick_) {
-    note_known(process.first_memory_tick(), change);
-  }
+  if (!pss.record && pss.first_tick < tick_) note_known(pss.first_tick, change);
   read.drift_bytes = drift_bytes_;
-  record = read;
+  pss.record = read;
   return true;
 }
 
 /// What was read since that tick shows this change already.
 void TreeMemory::note_known(std::uint64_t since_tick, std::uint64_t change) noexcept {
   for (WatchedProcess* process : processes_) {
-    auto& record = process->pss_record();
+    auto& record = process->pss().record;
     if (record && record->tick >= since_tick) record->drift_bytes += change;
   }
 }
@@ -206,8 +214,8 @@ void TreeMemory::sum(TreeState& state) {
     const auto& record = process->pss_record();
     group.rss_bytes += last.memory.rss_bytes;
     MemorySum& sum = last.is_root ? main : descendants;
-    const bool is_known =
-        record && (!needs_bounds || all.of(*process).is_tolerable() || !is_doubtful(*process, all));
+    const bool is_known = record && (!needs_bounds || all.of(*process).is_tolerable() ||
+                                     !is_doubtful(*process, all, leaving_bytes_));
     if (is_known) sum.add(record->now(last.memory));
     if (!is_known) sum.add_without_pss(last.memory);
   }

@@ -71,8 +71,8 @@ class TreeMemory {
   void refresh(TimePoint now);
   void sum(TreeState& state);
   [[nodiscard]] Doubts doubts() const noexcept;
-  [[nodiscard]] bool is_doubtful(const WatchedProcess& process,
-                                 const Doubts& doubts) const noexcept;
+  [[nodiscard]] bool is_doubtful(const WatchedProcess& process, const Doubts& doubts,
+                                 std::uint64_t more) const noexcept;
   [[nodiscard]] std::uint64_t* gap_of(const WatchedProcess& process) noexcept;
   void note_known(std::uint64_t since_tick, std::uint64_t change) noexcept;
   bool read_pss(TimePoint now, WatchedProcess& process);
@@ -81,7 +81,8 @@ class TreeMemory {
   PssPolicy policy_;
   std::chrono::nanoseconds (*thread_cpu_)() noexcept;
   PssBudget budget_;
-  std::uint64_t drift_bytes_ = 0;  ///< by how much shared parts have changed, in all
+  std::uint64_t drift_bytes_ = 0;    ///< by how much shared parts have changed, in all
+  std::uint64_t leaving_bytes_ = 0;  ///< shared pages that processes are giving back
   std::uint64_t tick_ = 0;
   std::size_t turn_ = 0;                    ///< the new process to start with
   std::size_t refresh_turn_ = 0;            ///< the old one

@@ -240,7 +240,16 @@ std::optional<ProportionalMemory> WatchedProcess::read_proportional() {
   const Fd fd = sources_->procfs.open(state_.pid, ProcessFile::smaps_rollup);
   denies_proportional_ = !fd && means_denied(errno);
   LongText text;
-  return parse_smaps_rollup(text_at_start(fd, text));
+  const auto memory = parse_smaps_rollup(text_at_start(fd, text));
+  // It can have grown since `statm` was read, whose counters lag by some pages per processor.
+  constexpr std::uint64_t kLagBytes = std::uint64_t{1} << 20U;
+  constexpr std::uint64_t kPart = 128;
+  std::uint64_t& rss = state_.memory.rss_bytes;
+  if (memory && memory->rss_bytes > rss + rss / kPart + kLagBytes) {
+    rss = memory->rss_bytes;
+    state_.peak_bytes = std::max(state_.peak_bytes, rss);
+  }
+  return memory;
 }
 
 }  // namespace wattle

@@ -101,15 +101,14 @@ class WatchedProcess {
   [[nodiscard]] bool take_threads_due() noexcept {
     return std::exchange(are_threads_due_, false) && state_.threads > 1;
   }
-  /// Walks the page tables of the process, which can take milliseconds.
+  /// Walks the page tables of the process, which can take milliseconds. Its resident set of then
+  /// replaces that of `statm` where it has grown.
   [[nodiscard]] std::optional<ProportionalMemory> read_proportional();
   /// True if this was refused to this user since the last `read(true)`.
   [[nodiscard]] bool denies_proportional() const noexcept { return denies_proportional_; }
-  /// Its last PSS; absent until it was read. For `TreeMemory`.
-  [[nodiscard]] std::optional<PssRecord>& pss_record() noexcept { return pss_record_; }
-  [[nodiscard]] const std::optional<PssRecord>& pss_record() const noexcept { return pss_record_; }
-  /// The tick of `TreeMemory` at which it had memory first; 0: it has none.
-  [[nodiscard]] std::uint64_t& first_memory_tick() noexcept { return first_memory_tick_; }
+  /// For `TreeMemory`.
+  [[nodiscard]] KnownPss& pss() noexcept { return pss_; }
+  [[nodiscard]] const std::optional<PssRecord>& pss_record() const noexcept { return pss_.record; }
   void forget_peak() noexcept { state_.peak_bytes = 0; }
 
   [[nodiscard]] const ProcessState& state() const noexcept { return state_; }
@@ -135,8 +134,7 @@ class WatchedProcess {
   bool knows_first_switches_ = false;
   bool are_threads_due_ = false;
   bool denies_proportional_ = false;
-  std::optional<PssRecord> pss_record_;
-  std::uint64_t first_memory_tick_ = 0;
+  KnownPss pss_;
   unsigned mark_reads_ = 0;
 };
 

@@ -197,6 +197,55 @@ TEST_F(TreeMemoryTest, ReadsAParentAgainWhenAForkHasEnded) {
   EXPECT_EQ(all.pss_bytes, 350 * kMib * kBytesOfKib);
 }
 
+TEST_F(TreeMemoryTest, IsABoundWhileAForkGivesItsMemoryBack) {
+  put_tree();
+  TreeReader tree = reader();
+  // It has no memory any more, but what it shared is still counted as if it had.
+  files_.put({.pid = 102,
+              .parent = 100,
+              .state = 'R',
+              .address_bytes = 0,
+              .rss_kib = 0,
+              .shared_kib = 0,
+              .pss_kib = 0});
+  EXPECT_TRUE(tick(tree).combined.is_estimated);
+  EXPECT_TRUE(tick(tree).combined.is_estimated) << "not done yet";
+  files_.put(
+      {.pid = 102, .parent = 100, .state = 'Z', .rss_kib = 0, .shared_kib = 0, .pss_kib = 0});
+  files_.put({.pid = 100,
+              .rss_kib = 250 * kMib,
+              .shared_kib = 50 * kMib,
+              .pss_kib = 150 * kMib,
+              .private_kib = 50 * kMib,
+              .children = {101, 102}});
+  files_.put({.pid = 101,
+              .parent = 100,
+              .rss_kib = 300 * kMib,
+              .shared_kib = 0,
+              .pss_kib = 200 * kMib,
+              .private_kib = 100 * kMib});
+  const GroupState& all = tick(tree).combined;
+  EXPECT_FALSE(all.is_estimated);
+  EXPECT_EQ(all.pss_bytes, 350 * kMib * kBytesOfKib) << "read again";
+}
+
+TEST_F(TreeMemoryTest, DoesNotCountTwiceWhatGrewWhileItWasRead) {
+  put_root_alone();
+  cpu().at_start = [this] {
+    // After the resident set, before the PSS.
+    files_.folder().write("100/smaps_rollup",
+                          "0-1 ---p 0 00:00 0 [rollup]\nRss: 307200 kB\nPss: 307200 kB\n"
+                          "Private_Clean: 0 kB\nPrivate_Dirty: 307200 kB\n");
+  };
+  TreeReader tree = reader();
+  EXPECT_EQ(tree.state().combined.pss_bytes, 300 * kMib * kBytesOfKib);
+  cpu().at_start = nullptr;
+  spend_everything();
+  files_.put({.pid = 100, .rss_kib = 300 * kMib, .shared_kib = 0, .pss_kib = 0});
+  EXPECT_EQ(tick(tree).combined.pss_bytes, 300 * kMib * kBytesOfKib) << "and not 350";
+  EXPECT_FALSE(tree.state().combined.is_estimated);
+}
+
 TEST_F(TreeMemoryTest, IsABoundWhileAParentThatHasForkedCannotBeReadAgain) {
   put_root_alone();
   cpu().of_reading = 95ms;
