@@ -30,7 +30,7 @@ void measure(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Wattle sends messages that it cannot return to the log, which prints nothing by default.
+  // Warnings go to the log: to stderr, unless a program sets its own.
   wattle::set_log([](std::string_view message) { std::cerr << "wattle: " << message << '\n'; });
   try {
     wattle::EnergyScope scope;  // prints when the block ends

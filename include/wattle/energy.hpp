@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -129,5 +131,14 @@ struct DomainEnergy {
   std::string source;        ///< "perf", "powercap", "nvml" ...
   std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
 };
+
+/// Prints the names of the flags, with commas; "none" for an empty set.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, Flags flags);
+/// Prints "12.50 J ±0.50 J", with "at least" where a part is unknown; "unknown" where all of it is.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const MeasuredEnergy& energy);
+/// Prints "energy (counter): 12.50 J ±0.50 J".
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const AlternativeEnergy& energy);
+/// Prints "package_0: 12.50 J ±0.50 J".
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const DomainEnergy& energy);
 
 }  // namespace wattle

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,6 +69,10 @@ class WATTLE_EXPORT EnergySample {
   DomainNames domains_;
   std::vector<MeasuredEnergy> energies_;
 };
+
+/// Prints "load: 12.50 J ±0.50 J in 0.500 s (package_0: 12.50 J ±0.50 J, ...)": the tag, the total
+/// and each domain.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const EnergySample& sample);
 
 /// The power of an idle machine, by the name of the domain.
 using IdlePower = std::map<std::string, Watts, std::less<>>;
@@ -148,5 +153,8 @@ class WATTLE_EXPORT EnergyTrace {
   trace.remove_idle(idle);
   return trace;
 }
+
+/// Prints its samples, a line for each.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const EnergyTrace& trace);
 
 }  // namespace wattle

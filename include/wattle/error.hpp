@@ -13,9 +13,17 @@ namespace wattle {
 
 /// Base of everything that Wattle throws. `what()` is one sentence: the operation, the object,
 /// and what to do. Threads: a value type.
+///
+/// Where several threads end the program by an exception that nobody catches, the first one prints
+/// its message and the others wait: the C++ library alone prints "terminate called recursively".
 class WATTLE_EXPORT Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& what);
+  explicit Error(const char* what);
+  Error(const Error&) noexcept = default;
+  Error(Error&&) noexcept = default;
+  Error& operator=(const Error&) noexcept = default;
+  Error& operator=(Error&&) noexcept = default;
   ~Error() override;
 };
 

@@ -1,6 +1,7 @@
 // A range for the energy of a machine that has no energy counter.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ struct EnergyRange {
   Joules typical;
   Joules high;
 };
+
+/// Prints "~46 J (17 J to 210 J)".
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const EnergyRange& range);
 
 /// An estimate, never a measurement: the range of published results of whole servers with the same
 /// microarchitecture and load. docs/estimates.md derives it. Threads: a value type.
@@ -47,6 +51,9 @@ struct EnergyEstimate {
   double stolen_part = 0.0;           ///< of their time that the hypervisor gave to others, 0 to 1
   bool is_virtual = false;            ///< the threads are those of a virtual machine
 };
+
+/// Prints the range of `machine`, or why there is none.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const EnergyEstimate& estimate);
 
 /// Threads: a value type.
 struct EstimatorOptions {

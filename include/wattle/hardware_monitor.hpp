@@ -4,9 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "wattle/clock.hpp"
@@ -66,6 +69,13 @@ class WATTLE_EXPORT HardwareMonitor {
   /// option out of its range, `NoSuchDevice` for a GPU that is not there, unless
   /// `if_unavailable` is `ignore`, and nothing where there is nothing.
   explicit HardwareMonitor(HardwareMonitorOptions options = {});
+  /// The same, with the folder that `start()` uses.
+  template <class Folder>
+    requires std::is_convertible_v<Folder, std::filesystem::path>
+  explicit HardwareMonitor(Folder output_dir, HardwareMonitorOptions options = {})
+      : HardwareMonitor(std::move(options)) {
+    output_dir_ = std::move(output_dir);
+  }
   HardwareMonitor(const HardwareMonitor&) = delete;
   HardwareMonitor& operator=(const HardwareMonitor&) = delete;
   /// Stops, where it was started.
@@ -78,6 +88,9 @@ class WATTLE_EXPORT HardwareMonitor {
   /// ignored; `Error` where no thread can be started. Then it is not started, and no file has lost
   /// a row. After `stop` it may be started again, with another folder.
   void start(const std::filesystem::path& output_dir);
+  /// The same, in the folder that was given to the constructor. Throws `InvalidState` where none
+  /// was.
+  void start();
   /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
   /// not answer: that is given up after 2 s, and reported to the log. A second time it does nothing
   /// and returns the same. Throws `NotStarted` before the first `start`.
@@ -89,6 +102,7 @@ class WATTLE_EXPORT HardwareMonitor {
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
+  std::filesystem::path output_dir_{};
 };
 
 /// Figures of one GPU, or of all rows of all GPUs. Absent: in no row. Threads: a value type.
@@ -192,6 +206,9 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
   /// Lines for people.
   [[nodiscard]] std::string to_text() const;
 };
+
+/// Prints `to_text`.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const ResourceSummary& summary);
 
 /// Reads `hw_samples.csv` (what a run monitor measured; it has more about GPUs than the other
 /// files, which count where it has none), `hw_metrics.csv` (rows of `nvidia-smi --query-gpu`, with

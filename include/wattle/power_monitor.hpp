@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +61,11 @@ struct WATTLE_EXPORT CpuPowerSample {
   /// `timestamp` in seconds since 1970-01-01 UTC: see `to_unix`.
   [[nodiscard]] double unix_s() const noexcept;
 };
+
+/// Prints the power: "350.0 W".
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const PowerSample& sample);
+/// Prints the domain and the power: "package_0: 95.00 W".
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const CpuPowerSample& sample);
 
 /// Which value stands for a time between two samples.
 enum class Lookup : std::uint8_t {

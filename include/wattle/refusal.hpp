@@ -1,7 +1,10 @@
 // Why something is not measured.
 #pragma once
 
+#include <iosfwd>
 #include <string>
+
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -16,5 +19,8 @@ struct Refusal {
 
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
+
+/// Prints "package_1: its reason; the remedy".
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const Refusal& refusal);
 
 }  // namespace wattle

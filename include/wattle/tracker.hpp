@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -186,6 +187,9 @@ struct WATTLE_EXPORT ResourceUsage {
   [[nodiscard]] std::string to_text() const;
 };
 
+/// Prints `to_text`.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const ResourceUsage& usage);
+
 /// Threads: a value type.
 struct WATTLE_EXPORT TrackerOptions {
   /// The time between two samples, at least 0.01 s. What is counted (CPU time, the peak of a
@@ -272,6 +276,9 @@ class WATTLE_EXPORT Tracker {
 
 /// "NEW", "STARTED", "STOPPED".
 [[nodiscard]] WATTLE_EXPORT std::string_view to_string(Tracker::State state) noexcept;
+
+/// Prints its `to_text`; before `stop` its state. Threads: as the tracker.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const Tracker& tracker);
 
 /// Starts a tracker, and stops it at the end of the scope, also where an exception ends it.
 /// Threads: as the tracker.

@@ -24,6 +24,11 @@
 
 namespace wattle {
 
+// In components of their own. Used without their header, a compiler's error shows the line here:
+class PowerStream;   // #include <wattle/power_stream.hpp>, link wattle::stream
+class DaemonClient;  // #include <wattle/daemon_client.hpp>, link wattle::stream
+class MongoHandler;  // #include <wattle/mongodb.hpp>, link wattle::mongodb
+
 /// The library's version, "0.1.0": major, minor, patch (semver.org).
 [[nodiscard]] WATTLE_EXPORT std::string_view version() noexcept;
 

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/terminate.hpp"
 #include "base/text.hpp"
 
 namespace wattle {
@@ -22,6 +23,8 @@ std::string reason_of(int error_number) {
 
 // The destructors are defined here so that each type's vtable stands in one place: a `catch` in
 // another shared object then recognizes it.
+Error::Error(const std::string& what) : std::runtime_error(what) { let_one_thread_terminate(); }
+Error::Error(const char* what) : std::runtime_error(what) { let_one_thread_terminate(); }
 Error::~Error() = default;
 InvalidArgument::~InvalidArgument() = default;
 PermissionDenied::~PermissionDenied() = default;

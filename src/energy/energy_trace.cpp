@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ostream>
 #include <utility>
 
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "sampling/energy_sum.hpp"
 #include "wattle/error.hpp"
@@ -227,6 +229,23 @@ void EnergyTrace::remove_idle(const IdlePower& idle) {
   rests.reserve(size());
   for (const EnergySample& sample : samples_) rests.push_back(without_idle(sample, idle));
   for (std::size_t i = 0; i < size(); ++i) samples_[i].energies_ = std::move(rests[i]);
+}
+
+std::ostream& operator<<(std::ostream& out, const EnergySample& sample) {
+  if (!sample.tag().empty()) out << printable(sample.tag(), sample.tag().size()) << ": ";
+  out << sample.total() << " in " << to_text(sample.duration());
+  const char* before = " (";
+  for (std::size_t i = 0; i < sample.energies().size(); ++i) {
+    const std::string& domain = (*sample.domains())[i];
+    out << before << printable(domain, domain.size()) << ": " << sample.energies()[i];
+    before = ", ";
+  }
+  return out << (sample.energies().empty() ? "" : ")");
+}
+
+std::ostream& operator<<(std::ostream& out, const EnergyTrace& trace) {
+  for (const EnergySample& sample : trace) out << sample << '\n';
+  return out;
 }
 
 }  // namespace wattle

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 
+#include "base/quantity.hpp"
 #include "estimate/load_curve.hpp"
 #include "wattle/error.hpp"
 
@@ -48,7 +50,8 @@ std::string covers_text(const CpuLoad& load, bool is_virtual) {
   }
   std::string text = fmt::format("{}: {:g} {}", what, load.threads,
                                  is_virtual ? "vCPUs as hardware threads" : "hardware threads");
-  if (load.stolen_part > 0.0) {
+  constexpr double kLeastShown = 0.005;  // of "1 %"
+  if (load.stolen_part >= kLeastShown) {
     text += fmt::format(", without the {:.0f} % of their time that was stolen",
                         load.stolen_part * 100.0);
   }
@@ -167,6 +170,18 @@ EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const 
                      ? "/proc/stat cannot be read, so the load of the CPUs is not known"
                      : "the CPU times in /proc/stat did not advance (they count in steps of 10 ms)";
   return none;
+}
+
+std::ostream& operator<<(std::ostream& out, const EnergyRange& range) {
+  // Two digits: an estimate knows no more.
+  const auto text = [](Joules energy) { return rounded_text(energy, energy * 0.1); };
+  return out << '~' << text(range.typical) << " (" << text(range.low) << " to " << text(range.high)
+             << ')';
+}
+
+std::ostream& operator<<(std::ostream& out, const EnergyEstimate& estimate) {
+  if (estimate.machine) return out << *estimate.machine << ", not measured";
+  return out << "no estimate: " << estimate.unknown;
 }
 
 }  // namespace wattle

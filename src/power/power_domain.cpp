@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 
 #include "base/enum_table.hpp"
@@ -30,6 +31,13 @@ PowerDomain parse_power_domain(std::string_view word) {
 
 double PowerSample::unix_s() const noexcept { return to_unix(timestamp); }
 double CpuPowerSample::unix_s() const noexcept { return to_unix(timestamp); }
+
+std::ostream& operator<<(std::ostream& out, const PowerSample& sample) {
+  return out << sample.power;
+}
+std::ostream& operator<<(std::ostream& out, const CpuPowerSample& sample) {
+  return out << sample.domain << ": " << sample.power;
+}
 
 std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept {
   const bool is_module = channel.scope == Scope::module;

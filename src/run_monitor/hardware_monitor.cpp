@@ -139,6 +139,13 @@ void HardwareMonitor::start(const std::filesystem::path& output_dir) {
   if (!impl_->is_copy()) impl_->start(output_dir);
 }
 
+void HardwareMonitor::start() {
+  if (output_dir_.empty()) {
+    throw InvalidState("cannot monitor hardware: no folder was given; use start(folder)");
+  }
+  start(output_dir_);
+}
+
 HardwareFiles HardwareMonitor::stop() { return impl_->is_copy() ? HardwareFiles{} : impl_->stop(); }
 
 bool HardwareMonitor::is_started() const noexcept {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,10 @@ bool has_figures(const ResourceSummary& summary) noexcept {
 }
 
 std::string ResourceSummary::to_text() const { return summary_text(*this, {}); }
+
+std::ostream& operator<<(std::ostream& out, const ResourceSummary& summary) {
+  return out << summary.to_text();
+}
 
 std::string summary_text(const ResourceSummary& summary, const TextStyle& style) {
   constexpr std::size_t kLabelWidth = 14;

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <exception>
 #include <new>
+#include <ostream>
 #include <system_error>
 #include <thread>
 
@@ -234,6 +235,11 @@ const ResourceUsage& Tracker::resource_usage() const {
 
 std::string Tracker::to_json() const { return resource_usage().to_json(); }
 std::string Tracker::to_text() const { return resource_usage().to_text(); }
+
+std::ostream& operator<<(std::ostream& out, const Tracker& tracker) {
+  if (tracker.state() == Tracker::State::STOPPED) return out << tracker.to_text();
+  return out << "tracker: " << to_string(tracker.state());
+}
 
 std::string_view to_string(Tracker::State state) noexcept {
   constexpr std::array<std::string_view, 3> kNames = {"NEW", "STARTED", "STOPPED"};

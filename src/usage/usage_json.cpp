@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ostream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -180,6 +181,10 @@ std::string ResourceUsage::to_text() const {
   std::string text;
   append_text(text, usage_groups(*this), "", *this);
   return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const ResourceUsage& usage) {
+  return out << usage.to_text();
 }
 
 }  // namespace wattle
