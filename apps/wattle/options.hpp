@@ -40,6 +40,7 @@ struct RunOptions {
   std::string usage_path;     ///< empty: in the state folder
   bool append = false;
   bool quiet = false;
+  bool verbose = false;  ///< a report of each GPU, and of the idle power
   bool every_rank = false;
   bool task_clock = false;  ///< see task_clock.hpp
   SaveOptions saving{};

@@ -33,11 +33,11 @@ examples:
 )";
 
 constexpr const char* kPowerFooter = R"(
-Prints a line each period until Ctrl-C, then the totals. A power is the mean since the line before;
-an energy is that since the start. What is not known is "-", null, or an empty cell. A line for
-which the reader of stdout has no room is left out. With --estimate a machine without sensors has
-a range in a column of its own. ">=": a part is not known. Exit status: 0 after Ctrl-C, 2
-where nothing can be measured, 64 for a wrong option, 125 where stdout cannot be written.
+Prints a line per period until Ctrl-C, then the totals; on a terminal, a table that is redrawn in
+place. A power is the mean since the line before; an energy is counted from the start. An unknown
+value is "-", null, or an empty cell; ">=": a part is unknown. Lines are skipped if the reader of
+stdout does not keep up. With --estimate a machine without sensors has a range. Exit status: 0 after
+Ctrl-C, 2 if nothing can be measured, 64 for a wrong option, 125 if stdout cannot be written.
 )";
 
 constexpr const char* kMonitorFooter = R"(
@@ -158,6 +158,8 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->add_flag("--append", raw.run.append,
                 "Append to the files instead of replacing them; --html is replaced");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
+  run->add_flag("-v,--verbose", raw.run.verbose,
+                "List each GPU in the report, and the baseline of the share");
   add_value(*run, "--interval", raw.interval, "SECONDS", "Seconds between two readings");
   add_value(*run, "--status", raw.status, "SECONDS",
             "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory");

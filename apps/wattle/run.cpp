@@ -112,7 +112,8 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
 
 void write_report(const RunOptions& options, Outputs& outputs, const Report& report) {
   const bool to_stderr = !outputs.text && !options.quiet;
-  const std::string text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{});
+  const std::string text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{},
+                                   options.verbose ? Detail::all : Detail::folded);
   bool is_written = !outputs.text || write_or_report("run", *outputs.text, text);
   if (outputs.json) {
     std::string json = to_json(report);

@@ -28,7 +28,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "wattle.baseline/1";
 constexpr std::size_t kMostBaselineBytes = std::size_t{64} << 10U;
-constexpr const char* kHowTo = "wattle baseline measures it while the machine is idle";
 
 std::string host_of_this_machine() {
   std::array<char, 256> name{};
@@ -173,7 +172,7 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
   } else {
     return {};
   }
-  return fmt::format("idle power is not known: {}; {}", reason, kHowTo);
+  return fmt::format("idle power is unknown: {}; {}", reason, kBaselineHint);
 }
 
 std::string baseline_text(const Baseline& baseline) {
@@ -182,7 +181,8 @@ std::string baseline_text(const Baseline& baseline) {
 }
 
 std::string below_idle_text(std::string_view text) {
-  return fmt::format("idle power is not known: the machine drew less than {}; {}", text, kHowTo);
+  return fmt::format("idle power is unknown: the machine drew less than {}; {}", text,
+                     kBaselineHint);
 }
 
 std::string baseline_path(std::string_view host) {
@@ -197,20 +197,20 @@ KeptBaseline read_baseline(std::string_view host) {
   try {
     path = baseline_path(host);
   } catch (const Error& error) {
-    return {.unknown = fmt::format("idle power is not known: {}", error.what())};
+    return {.unknown = fmt::format("idle power is unknown: {}", error.what())};
   }
   errno = 0;
   const auto text = read_file(path, kMostBaselineBytes);
   const int error = errno;
   if (!text && error != ENOENT && error != ENOTDIR) {
-    return {.unknown = fmt::format("idle power is not known: cannot read {}: {}", printable(path),
+    return {.unknown = fmt::format("idle power is unknown: cannot read {}: {}", printable(path),
                                    std::generic_category().message(error))};
   }
-  if (!text) return {.unknown = fmt::format("idle power is not known; {}", kHowTo)};
+  if (!text) return {.unknown = kNoBaseline};
   KeptBaseline kept{.baseline = parse_baseline(*text)};
   if (!kept.baseline) {
     kept.unknown =
-        fmt::format("idle power is not known: {} is damaged; {}", printable(path), kHowTo);
+        fmt::format("idle power is unknown: {} is damaged; {}", printable(path), kBaselineHint);
   }
   return kept;
 }

@@ -35,6 +35,12 @@ struct Baseline {
   [[nodiscard]] IdleRange power() const noexcept;
 };
 
+/// What to do where idle power is unknown.
+inline constexpr const char* kBaselineHint =
+    "wattle baseline measures it while the machine is idle";
+/// Why idle power is unknown where nobody has measured it.
+inline constexpr const char* kNoBaseline =
+    "idle power is unknown; wattle baseline measures it while the machine is idle";
 /// How long a baseline holds.
 inline constexpr double kBaselineHoldsSeconds = 24.0 * 3600.0;
 /// More CPU cores in use than this part of all make no baseline; but a quarter of one always may.

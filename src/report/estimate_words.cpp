@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "base/json_write.hpp"
 #include "base/quantity.hpp"
+#include "base/text.hpp"
+#include "estimate/baseline.hpp"
+#include "report/gpu_groups.hpp"
 
 namespace wattle {
 namespace {
@@ -24,21 +28,12 @@ double joules_of(std::int64_t nanojoules) noexcept { return static_cast<double>(
 
 std::string part_text(std::int64_t nanojoules) { return to_text(Joules(joules_of(nanojoules))); }
 
-/// "350.0 J measured = 30.0 J idle + ...".
+/// "350.0 J = ~30.0 J idle + ...", where idle power is known.
 std::string balance_text(const ShareBalance& balance) {
-  std::string text = fmt::format("{} measured = ", part_text(balance.measured_nj));
-  if (!balance.idle_nj) {
-    return text + fmt::format(
-                      "{} unexplained (idle or not: up to the lowest power of a second) + "
-                      "above it ~{} this command + ~{} everything else (~: not measured)",
-                      part_text(balance.unexplained_nj), part_text(balance.command_nj),
-                      part_text(balance.others_nj));
-  }
-  text += fmt::format("~{} idle + ", part_text(*balance.idle_nj));
-  return text +
-         fmt::format("~{} this command + ~{} everything else + {} unexplained (~: not measured)",
-                     part_text(balance.command_nj), part_text(balance.others_nj),
-                     part_text(balance.unexplained_nj));
+  const std::int64_t idle = balance.idle_nj.value_or(0);
+  return fmt::format("{} = ~{} idle + ~{} command + ~{} others + {} unexplained",
+                     part_text(balance.measured_nj), part_text(idle), part_text(balance.command_nj),
+                     part_text(balance.others_nj), part_text(balance.unexplained_nj));
 }
 
 void put_range(Json& json, const std::optional<EnergyRange>& range, bool has_typical = true) {
@@ -54,17 +49,71 @@ Json json_of(const GpuShare& gpu) {
   return json;
 }
 
-std::string gpu_text(const GpuShare& gpu) {
-  const std::string name = gpu.domain.name();
-  if (!gpu.is_known) {
-    return fmt::format("share of {}, not measured: ~0 J to {}: {}", name, to_text(gpu.measured),
-                       gpu.basis);
+/// Of GPUs whose share has one basis.
+std::string gpu_text(const std::vector<GpuShare>& gpus) {
+  std::vector<Domain> domains;
+  GpuShare sum = gpus.front();
+  for (const GpuShare& gpu : gpus) {
+    domains.push_back(gpu.domain);
+    if (domains.size() == 1) continue;
+    sum.measured += gpu.measured;
+    sum.command.low += gpu.command.low;
+    sum.command.typical += gpu.command.typical;
+    sum.command.high += gpu.command.high;
   }
-  const bool is_range = gpu.command.low < gpu.command.high;
+  const std::string names = names_of(domains);
+  if (sum.is_known && sum.command.high <= Joules(0.0)) {
+    return fmt::format("no share of {}: {}", names, sum.basis);
+  }
+  if (!sum.is_known) {
+    return fmt::format("share of {}, not measured: 0 J to {}: {}", names, to_text(sum.measured),
+                       sum.basis);
+  }
+  const bool is_range = sum.command.low < sum.command.high;
   return fmt::format(
-      "share of {}, not measured: {}: {}", name,
-      is_range ? range_text(gpu.command) : fmt::format("~{}", to_text(gpu.command.typical)),
-      gpu.basis);
+      "share of {}, not measured: {}: {}", names,
+      is_range ? range_text(sum.command) : fmt::format("~{}", to_text(sum.command.typical)),
+      sum.basis);
+}
+
+/// GPUs whose share has one basis: together, or each for itself.
+std::vector<std::vector<GpuShare>> groups_of(const std::vector<GpuShare>& gpus, Detail detail) {
+  std::vector<std::vector<GpuShare>> groups;
+  for (const GpuShare& gpu : gpus) {
+    const auto group = std::ranges::find_if(groups, [&](const std::vector<GpuShare>& members) {
+      return members.front().basis == gpu.basis && members.front().is_known == gpu.is_known;
+    });
+    // The list of the GPUs names those that the command did not use.
+    const bool has_none = gpu.is_known && gpu.command.high <= Joules(0.0);
+    if (has_none && detail == Detail::folded) continue;
+    if (group == groups.end() || detail == Detail::all) {
+      groups.push_back({gpu});
+    } else {
+      group->push_back(gpu);
+    }
+  }
+  return groups;
+}
+
+/// "CPU and DRAM": the kinds of these domains.
+std::string kinds_text(const std::vector<std::string>& domains) {
+  std::vector<std::string> kinds;
+  for (const std::string& name : domains) {
+    const std::string kind = name.starts_with("dram") ? "DRAM" : "CPU";
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  }
+  std::ranges::sort(kinds);
+  return joined(kinds, " and ");
+}
+
+/// Without a baseline: one range, and how to narrow it.
+std::string wide_share(const EnergyShare& share) {
+  const std::string whole = share.gpus.empty() ? "this command" : kinds_text(share.covers);
+  const EnergyRange& range = share.balance->command;
+  const auto text = [](Joules energy) { return rounded_text(energy, energy * 0.1); };
+  return fmt::format(
+      "share of {}, not measured: {} to {}; {}", whole, text(range.low), text(range.high),
+      share.idle_unknown == kNoBaseline ? "wattle baseline narrows it" : share.idle_unknown);
 }
 
 }  // namespace
@@ -93,18 +142,20 @@ std::vector<std::string> words_of(const EnergyEstimate& estimate, std::string_vi
   return lines;
 }
 
-std::vector<std::string> words_of(const EnergyShare& share) {
+std::vector<std::string> words_of(const EnergyShare& share, Detail detail) {
   std::vector<std::string> lines;
-  if (share.balance) {
+  if (share.balance && !share.balance->idle_nj) {
+    lines.push_back(wide_share(share));
+  } else if (share.balance) {
     lines.push_back(fmt::format("share of this command in {}, not measured: {}",
-                                fmt::join(share.covers, ", "), range_text(share.balance->command)));
+                                kinds_text(share.covers), range_text(share.balance->command)));
     lines.push_back("  " + balance_text(*share.balance));
-    lines.push_back("  " + (share.idle_basis.empty() ? share.idle_unknown : share.idle_basis));
+    if (detail == Detail::all) lines.push_back("  " + share.idle_basis);
   }
   if (!share.unknown.empty()) {
     lines.push_back("no share of this command: " + share.unknown);
   }
-  for (const GpuShare& gpu : share.gpus) lines.push_back(gpu_text(gpu));
+  for (const auto& gpus : groups_of(share.gpus, detail)) lines.push_back(gpu_text(gpus));
   return lines;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/report.hpp"
 #include "report/share.hpp"
 #include "wattle/estimate.hpp"
 
@@ -23,7 +24,9 @@ inline constexpr const char* kEstimateHint = "--estimate prints a range instead"
 /// `estimate.own` is about.
 [[nodiscard]] std::vector<std::string> words_of(const EnergyEstimate& estimate,
                                                 std::string_view whose = "the command's");
-[[nodiscard]] std::vector<std::string> words_of(const EnergyShare& share);
+/// `folded`: one line for all GPUs whose share has one basis, and no line about the idle power.
+[[nodiscard]] std::vector<std::string> words_of(const EnergyShare& share,
+                                                Detail detail = Detail::all);
 
 /// Null where it is absent.
 [[nodiscard]] nlohmann::ordered_json json_of(const std::optional<EnergyEstimate>& estimate);

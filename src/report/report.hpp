@@ -162,7 +162,11 @@ struct Report {
 /// JSON `wattle.run/2`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);
 
+/// `folded`: GPUs that are alike are one row where there are many.
+enum class Detail : std::uint8_t { folded, all };
+
 /// For people: totals first.
-[[nodiscard]] std::string to_text(const Report& report, const TextStyle& style);
+[[nodiscard]] std::string to_text(const Report& report, const TextStyle& style,
+                                  Detail detail = Detail::folded);
 
 }  // namespace wattle

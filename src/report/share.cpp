@@ -87,15 +87,15 @@ GpuShare gpu_share(const GpuUsage& usage, Joules measured, const GpuPower& power
   } else if (!*usage.used_by_command) {
     share.is_known = true;
     share.command.high = Joules(0.0);
-    share.basis = "the command did not use it";
+    share.basis = "not used by the command";
   } else if (usage.used_by_others == false) {
     share.is_known = true;
     share.command = {.low = measured, .typical = measured, .high = measured};
-    share.basis = "only the command used it";
+    share.basis = "used by the command alone";
   } else if (!usage.used_by_others) {
     share.basis = usage.used_by_others_unknown;
   } else {
-    share.basis = "others used it too, and the driver does not report for how long";
+    share.basis = "used by others too, and the driver does not report for how long";
     if (usage.command_engine_time && usage.others_engine_time) {
       divide(share, *usage.command_engine_time, *usage.others_engine_time, power);
     }

@@ -8,8 +8,11 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/quantity.hpp"
+#include "base/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"
@@ -17,11 +20,17 @@
 namespace wattle {
 namespace {
 
-constexpr std::size_t kLabelWidth = 14;
-
-/// One line of the lower part: a label, then a text.
-std::string labelled(std::string_view label, std::string_view text) {
-  return fmt::format("{:<{}}{}\n", label, kLabelWidth, text);
+/// The lower part: labels, and a text after each.
+std::string fact_list(const std::vector<std::pair<std::string, std::string>>& facts,
+                      const TextStyle& style) {
+  std::size_t width = 12;
+  for (const auto& [label, what] : facts) width = std::max(width, columns_of(label));
+  std::string text;
+  for (const auto& [label, what] : facts) {
+    const std::string space(width + 2 - columns_of(label), ' ');
+    text += wrapped(label + space + what + "\n", style, width + 2);
+  }
+  return text;
 }
 
 /// Eighths of a block, from 0 to the largest value; a blank where nothing is known.
@@ -41,14 +50,13 @@ std::string sparkline(const std::vector<std::optional<Watts>>& means) {
   return fmt::format("{}  0 to {}", line, to_text(top));
 }
 
-std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
+std::string domain_table(const Report& report, const TextStyle& style, Detail detail) {
+  const EnergyReport& energy = report.energy;
   if (energy.domains.empty()) return {};
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left}, style, 2);
   table.add({"domain", "energy ± (k=2)", "mean", "peak"}, true);
-  for (const DomainFigure& domain : energy.domains) {
-    const EnergyFigure& figure = domain.figure;
-    table.add({domain.domain.name(), energy_text(figure), power_text(figure, figure.mean),
-               power_text(figure, figure.max), remarks_on(domain)});
+  for (const DomainRow& row : domain_rows(report, detail)) {
+    table.add({row.name, row.energy, row.mean, row.peak, row.remarks});
   }
   std::string text = "\n" + table.text();
   const auto is_known = [](const std::optional<Watts>& mean) { return mean.has_value(); };
@@ -70,11 +78,12 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
     std::string name = std::string(2 * phase.depth, ' ') + printable(phase.name, 60);
     if (phase.spans.size() > 1) name += fmt::format(" ({} times)", phase.spans.size());
     const bool is_rounded = total.mean && phase.time > Seconds(0);
+    const std::string unknown(kUnknownCell);
     table.add({name, to_text(phase.time),
-               total.energy ? to_text(*total.energy, total.uncertainty) : "unknown",
-               is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : "-",
-               phase.cpu ? to_text(*phase.cpu) : "-",
-               phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : "-"});
+               total.energy ? to_text(*total.energy, total.uncertainty) : unknown,
+               is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : unknown,
+               phase.cpu ? to_text(*phase.cpu) : unknown,
+               phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : unknown});
   }
   std::string text = "\n" + table.text();
   if (phases.dropped > 0) {
@@ -91,19 +100,17 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
 
 }  // namespace
 
-std::string to_text(const Report& report, const TextStyle& style) {
+std::string to_text(const Report& report, const TextStyle& style, Detail detail) {
   std::string summary = colored(headline_of(report), Tint::bold, style) + "\n";
   for (const std::string& line : coverage_of(report.energy.total)) summary += "  " + line + "\n";
   if (report.estimate) {
     for (const std::string& line : words_of(*report.estimate)) summary += "  " + line + "\n";
   }
   if (report.share) {
-    for (const std::string& line : words_of(*report.share)) summary += "  " + line + "\n";
+    for (const std::string& line : words_of(*report.share, detail)) summary += "  " + line + "\n";
   }
-  std::string text;
-  for (const auto& [label, what] : facts_of(report)) text += labelled(label, what);
-  return wrapped(summary, style) + domain_table(report.energy, style) +
-         phase_table(report.phases, style) + "\n" + wrapped(text, style, kLabelWidth);
+  return wrapped(summary, style) + domain_table(report, style, detail) +
+         phase_table(report.phases, style) + "\n" + fact_list(facts_of(report, detail), style);
 }
 
 }  // namespace wattle

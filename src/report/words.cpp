@@ -12,7 +12,9 @@
 #include "base/quantity.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
+#include "base/unknown.hpp"
 #include "report/estimate_words.hpp"
+#include "report/gpu_groups.hpp"
 #include "usage/usage_units.hpp"
 
 namespace wattle {
@@ -46,7 +48,7 @@ std::string command_line(const std::vector<std::string>& command) {
 }
 
 std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
-  if (!usage.cpu_user || !usage.cpu_system) return "unknown";
+  if (!usage.cpu_user || !usage.cpu_system) return std::string(kUnknown);
   const Seconds cpu = *usage.cpu_user + *usage.cpu_system;
   std::string text = fmt::format("{} ({} user, {} system)", to_text(cpu), to_text(*usage.cpu_user),
                                  to_text(*usage.cpu_system));
@@ -73,30 +75,63 @@ std::string machine_text(const ResourceUsage& usage) {
   }
   const MaxRAM& ram = usage.max_ram;
   if (ram.system && ram.system_capacity) {
-    parts.push_back(fmt::format("{} of {} memory used at most",
-                                bytes_to_text(bytes_of(*ram.system, ram)),
+    parts.push_back(fmt::format("memory up to {} of {}", bytes_to_text(bytes_of(*ram.system, ram)),
                                 bytes_to_text(bytes_of(*ram.system_capacity, ram))));
   }
-  return parts.empty() ? "unknown" : joined(parts, ", ");
+  return parts.empty() ? std::string(kUnknown) : joined(parts, ", ");
 }
 
-std::string gpu_text(const GpuUsage& gpu) {
+/// "12 %", or "3 % to 12 %" of several; absent where one is unknown.
+template <class Value, class Text>
+std::optional<std::string> range_of(const std::vector<const GpuUsage*>& gpus, Value value,
+                                    Text text) {
+  std::vector<std::decay_t<decltype(*value(*gpus.front()))>> values;
+  for (const GpuUsage* gpu : gpus) {
+    const auto one = value(*gpu);
+    if (!one) return std::nullopt;
+    values.push_back(*one);
+  }
+  const auto [low, high] = std::ranges::minmax(values);
+  const std::string from = text(low);
+  const std::string to = text(high);
+  return from == to ? from : from + " to " + to;
+}
+
+/// Of GPUs of one model, used alike.
+std::string gpu_text(const std::vector<const GpuUsage*>& gpus) {
   std::vector<std::string> parts;
-  if (!gpu.info.model.empty()) parts.push_back(gpu.info.model);
-  if (gpu.mean_utilization_percent) {
-    parts.push_back(fmt::format("{:.0f} % busy", *gpu.mean_utilization_percent));
+  const GpuUsage& first = *gpus.front();
+  if (!first.info.model.empty()) parts.push_back(first.info.model);
+  const auto busy = range_of(
+      gpus, [](const GpuUsage& gpu) { return gpu.mean_utilization_percent; },
+      [](double percent) { return fmt::format("{:.0f} %", percent); });
+  if (busy) parts.push_back(*busy + " busy");
+  const auto used = range_of(
+      gpus, [](const GpuUsage& gpu) { return gpu.peak_memory_used_bytes; }, bytes_to_text);
+  const auto all = range_of(
+      gpus, [](const GpuUsage& gpu) { return gpu.memory_total_bytes; }, bytes_to_text);
+  // What others keep on a GPU that the command did not use is not the command's.
+  if (used && all && (gpus.size() == 1 || first.used_by_command != false)) {
+    parts.push_back(fmt::format("memory up to {} of {}", *used, *all));
   }
-  if (gpu.peak_memory_used_bytes && gpu.memory_total_bytes) {
-    parts.push_back(fmt::format("{} of {} memory used at most",
-                                bytes_to_text(*gpu.peak_memory_used_bytes),
-                                bytes_to_text(*gpu.memory_total_bytes)));
-  }
-  if (!gpu.used_by_command) {
-    parts.emplace_back("not known whether the command used it");
+  if (!first.used_by_command) {
+    parts.emplace_back("use by the command unknown");
   } else {
-    parts.emplace_back(*gpu.used_by_command ? "used by the command" : "not used by the command");
+    parts.emplace_back(*first.used_by_command ? "used by the command" : "not used by the command");
   }
   return joined(parts, ", ");
+}
+
+void add_gpus(const Report& report, Detail detail,
+              std::vector<std::pair<std::string, std::string>>& facts) {
+  if (!report.host.gpus) return;
+  for (const GpuGroup& group : gpu_groups(report, detail)) {
+    std::vector<const GpuUsage*> gpus;
+    for (const GpuUsage& gpu : *report.host.gpus) {
+      if (std::ranges::find(group, gpu.domain) != group.end()) gpus.push_back(&gpu);
+    }
+    if (!gpus.empty()) facts.emplace_back(names_of(group), gpu_text(gpus));
+  }
 }
 
 std::string still_running_text(const std::vector<ProcessUsage>& processes) {
@@ -118,11 +153,10 @@ std::string headline_of(const Report& report) {
   if (!report.energy.left_out.empty()) {
     text = fmt::format("no energy: {}", report.energy.left_out);
   } else if (total.energy) {
-    text = fmt::format("{}: {}{}", kHeadline, is_lower_bound(total) ? "at least " : "",
+    text = fmt::format("{}: {}{}", kHeadline, is_lower_bound(total) ? kAtLeast : "",
                        to_text(*total.energy, total.uncertainty));
     if (total.mean && report.wall > Seconds(0)) {
-      text += fmt::format(", {} on average",
-                          rounded_text(*total.mean, total.uncertainty / report.wall));
+      text += ", mean " + rounded_text(*total.mean, total.uncertainty / report.wall);
     }
   } else {
     // No reason can be missing where no domain is known: total_of gives one for each kind.
@@ -154,32 +188,16 @@ std::vector<std::string> coverage_of(const Total& total) {
 }
 
 std::string energy_text(const EnergyFigure& figure) {
-  return figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown";
-}
-
-std::string remarks_on(const DomainFigure& domain) {
-  std::vector<std::string> parts;
-  if (domain.contained_in) {
-    parts.push_back("in " + domain.contained_in->name());
-  } else if (!counts_in_total(domain.domain.kind())) {
-    parts.emplace_back("overlaps the others, not added");
-  }
-  if (domain.figure.unknown.count() > 0) {
-    parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
-  }
-  const double seen = domain.figure.coverage.value_or(1.0);
-  if (misses_time(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
-  domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
-  return joined(parts, ", ");
+  return figure.energy ? to_text(*figure.energy, figure.uncertainty) : std::string(kUnknownCell);
 }
 
 std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power) {
-  if (!power) return "-";
+  if (!power) return std::string(kUnknownCell);
   if (figure.known <= Seconds(0)) return to_text(*power);
   return rounded_text(*power, figure.uncertainty / figure.known);
 }
 
-std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) {
+std::vector<std::pair<std::string, std::string>> facts_of(const Report& report, Detail detail) {
   const ResourceUsage& usage = report.usage;
   std::vector<std::pair<std::string, std::string>> facts = {
       {"command", command_line(report.command) + ": " + exit_text(report.exit)},
@@ -187,15 +205,11 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) 
       {"cpu", cpu_text(usage, report.wall)},
       {"memory", usage.peak_rss_bytes
                      ? bytes_to_text(*usage.peak_rss_bytes) + " in the largest process"
-                     : "unknown"},
+                     : std::string(kUnknown)},
       {"machine", machine_text(usage)}};
-  if (report.host.gpus) {
-    for (const GpuUsage& gpu : *report.host.gpus) {
-      facts.emplace_back(gpu.domain.name(), gpu_text(gpu));
-    }
-  }
+  add_gpus(report, detail, facts);
   if (!usage.still_running) {
-    facts.emplace_back("still running", "unknown");
+    facts.emplace_back("still running", kUnknown);
   } else if (!usage.still_running->empty()) {
     facts.emplace_back("still running", still_running_text(*usage.still_running));
   }

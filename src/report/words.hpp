@@ -12,19 +12,32 @@
 namespace wattle {
 
 inline constexpr std::string_view kUncertaintyNote =
-    "± is the sampling error only; the calibration error of the sensors is not known";
+    "± is the sampling error only; the sensors' own error is unknown";
 
 /// The total, or why there is none.
 [[nodiscard]] std::string headline_of(const Report& report);
 /// What the total is made of, and what it lacks: lines.
 [[nodiscard]] std::vector<std::string> coverage_of(const Total& total);
-/// "unknown" where nothing is known.
+/// A cell of a table: "-" where nothing is known.
 [[nodiscard]] std::string energy_text(const EnergyFigure& figure);
 /// No digit that the energy's uncertainty does not support; "-" where it is absent.
 [[nodiscard]] std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power);
 /// What must be known besides a domain's numbers; empty where there is nothing.
 [[nodiscard]] std::string remarks_on(const DomainFigure& domain);
+
+/// A row of the table of domains: a domain, GPUs that are alike, or the total.
+struct DomainRow {
+  std::string name;
+  std::string energy;
+  std::string mean;
+  std::string peak;
+  std::string remarks;
+};
+/// The total comes last, where several domains add up to it.
+[[nodiscard]] std::vector<DomainRow> domain_rows(const Report& report, Detail detail);
+
 /// The command, its time, and what it used: name and text.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(const Report& report);
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(
+    const Report& report, Detail detail = Detail::all);
 
 }  // namespace wattle

@@ -10,6 +10,7 @@
 
 #include "base/quantity.hpp"
 #include "base/text.hpp"
+#include "base/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/html/page_words.hpp"
 #include "report/html/power_plots.hpp"
@@ -58,7 +59,7 @@ Plots plots_of(const Report& report, const std::vector<Stripe>& stripes) {
   };
   if (!course.total.empty()) {
     add({.name = fmt::format("total: {}", fmt::join(total.covers, ", ")),
-         .mean = total.mean ? to_text(*total.mean) : "unknown"},
+         .mean = total.mean ? to_text(*total.mean) : std::string(kUnknown)},
         course.total, Watts(0.0));
   }
   for (const DomainFigure& domain : report.energy.domains) {
@@ -138,7 +139,8 @@ void add_phases(Page& page, const PhasesReport& phases) {
     const bool is_rounded = total.mean && phase.time > Seconds(0);
     table.rows.push_back(
         {std::move(name), phase.parent ? phases.rows.at(*phase.parent).name : "",
-         to_text(phase.time), total.energy ? to_text(*total.energy, total.uncertainty) : "unknown",
+         to_text(phase.time),
+         total.energy ? to_text(*total.energy, total.uncertainty) : std::string(kUnknownCell),
          is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : "-",
          phase.cpu ? to_text(*phase.cpu) : "-",
          phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : "-"});
@@ -187,7 +189,7 @@ Page page_of(const Report& report) {
   for (std::string& line : coverage_of(report.energy.total)) {
     page.blocks.emplace_back(Paragraph{std::move(line)});
   }
-  page.blocks.emplace_back(Facts{"What the command used", facts_of(report)});
+  page.blocks.emplace_back(Facts{"What the command used", facts_of(report, Detail::all)});
   add_estimates(page, report);
   add_power(page, report);
   add_domains(page, report.energy);

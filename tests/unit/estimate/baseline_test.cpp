@@ -56,7 +56,7 @@ TEST(Baseline, ThatCannotBeReadIsNamedWithTheReason) {
   const std::string path = baseline_path("n1");
   std::filesystem::create_directories(path);
   EXPECT_EQ(read_baseline("n1").unknown,
-            "idle power is not known: cannot read " + path + ": Is a directory");
+            "idle power is unknown: cannot read " + path + ": Is a directory");
   ::unsetenv("XDG_STATE_HOME");  // NOLINT(concurrency-mt-unsafe)
 }
 

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <utility>
 
+#include "estimate/baseline.hpp"
+
 namespace wattle::testing_support {
 namespace {
 
@@ -126,6 +128,50 @@ Report shared() {
                 Joules(700.0)),
       gpu_share({.domain = Domain::nvidia_gpu(1), .used_by_command = true, .used_by_others = true},
                 Joules(300.0))};
+  report.share = std::move(share);
+  return report;
+}
+
+Report on_gpus(std::uint32_t count, std::uint32_t used) {
+  Report report = a_build();
+  report.command = {"python3", "train.py"};
+  report.wall = Seconds(60.0);
+  EnergyFigure package = figure(9012.5, 0.06, 150.2);
+  package.max = Watts(221.5);
+  std::vector<DomainFigure> domains = {
+      domain_energy(Domain::package(0), package),
+      domain_energy(Domain::package(1), figure(6004.25, 0.03, 100.1)),
+      domain_energy(Domain::dram(0), figure(612.5, 0.04, 10.21)),
+      domain_energy(Domain::dram(1), figure(587.5, 0.04, 9.79))};
+  EnergyShare share;
+  share.covers = {"dram_0", "dram_1", "package_0", "package_1"};
+  share.idle_unknown = kNoBaseline;
+  share.balance = ShareBalance{
+      .measured_nj = 16'216'750'000'000,
+      .idle_nj = std::nullopt,
+      .command_nj = 1'000'000'000,
+      .others_nj = 0,
+      .command = {.low = Joules(0.0), .typical = Joules(8000.0), .high = Joules(16'216.75)}};
+  report.host.gpus.emplace();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const bool is_used = i < used;
+    EnergyFigure energy =
+        figure(is_used ? 36'000.0 + 300.0 * i : 4200.0, 15.0, is_used ? 600.0 + 5.0 * i : 70.0);
+    energy.max = Watts(is_used ? 697.0 : 71.0);
+    energy.known = Seconds(60.0);
+    domains.push_back(domain_energy(Domain::nvidia_gpu(i), energy));
+    GpuUsage gpu{.domain = Domain::nvidia_gpu(i),
+                 .info = {.model = "NVIDIA H100 80GB HBM3"},
+                 .memory_total_bytes = 85'520'809'984,
+                 .peak_memory_used_bytes = is_used ? 71'000'000'000 + i * 250'000'000 : 500'000'000,
+                 .mean_utilization_percent = is_used ? 95.0 + 0.3 * i : 0.0,
+                 .used_by_command = is_used,
+                 .used_by_others = false};
+    share.gpus.push_back(gpu_share(gpu, *energy.energy));
+    report.host.gpus->push_back(std::move(gpu));
+  }
+  set_energy(report, std::move(domains));
+  report.energy.profile = {Watts(900.0), Watts(5100.0), Watts(5250.0), Watts(5200.0)};
   report.share = std::move(share);
   return report;
 }

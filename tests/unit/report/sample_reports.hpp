@@ -1,6 +1,7 @@
 // Reports as runs of several kinds give them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ namespace wattle::testing_support {
 [[nodiscard]] Report estimated();
 /// As `measured`, with the command's share after a baseline, and of two GPUs.
 [[nodiscard]] Report shared();
+/// A training on two packages with memory and `count` GPUs; without a baseline. The command used
+/// the first `used` of them.
+[[nodiscard]] Report on_gpus(std::uint32_t count, std::uint32_t used);
 /// A package that was reset, memory whose sensor failed, a package that may not be read.
 [[nodiscard]] Report with_unknown_stretches();
 /// A command ended by SIGSEGV, before its counters moved once.

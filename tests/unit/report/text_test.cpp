@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <clocale>
 #include <locale>
 #include <string>
+#include <string_view>
 
 #include "golden.hpp"
 #include "report/report.hpp"
@@ -111,6 +113,89 @@ TEST(ReportText, FitsTheTerminal) {
   expect_looks("look_run.txt", [](const TextStyle& style) {
     return to_text(measured(), style) + "\n" + to_text(with_unknown_stretches(), style);
   });
+}
+
+std::size_t lines_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST(ReportText, OfEightGpusFitsATerminal) {
+  const TextStyle style{.width = 80};
+  expect_golden("run_8_gpus.txt", to_text(on_gpus(8, 8), style));
+  for (const std::uint32_t used : {0U, 1U, 3U, 8U}) {
+    EXPECT_LE(lines_of(to_text(on_gpus(8, used), style)), 24U) << to_text(on_gpus(8, used), style);
+  }
+}
+
+TEST(ReportText, OfEightGpusFitsATerminalWithABaselineToo) {
+  Report report = on_gpus(8, 8);
+  report.share->balance = shared().share->balance;
+  report.share->idle_basis = shared().share->idle_basis;
+  const std::string text = to_text(report, {.width = 80});
+  EXPECT_LE(lines_of(text), 24U) << text;
+}
+
+TEST(ReportText, NamesGpusThatTheCommandDidNotUseInOneLine) {
+  for (const std::uint32_t count : {3U, 8U}) {
+    const std::string all = text_of(on_gpus(count, 1));
+    EXPECT_THAT(all, testing::ContainsRegex("\nnvidia_gpu_1-[27]  NVIDIA H100 80GB HBM3, 0 % busy, "
+                                            "not used by the command\n"));
+    const std::size_t first = all.find("not used");
+    EXPECT_EQ(all.find("not used", first + 1), std::string::npos) << all;
+  }
+  const std::string text = text_of(on_gpus(8, 1));
+  EXPECT_THAT(text, HasSubstr("share of nvidia_gpu_0, not measured: ~36.00 kJ: used by the command "
+                              "alone\n"));
+}
+
+TEST(ReportText, ListsEachGpuWhereAllDetailsAreWanted) {
+  const std::string text = to_text(on_gpus(8, 8), {}, Detail::all);
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "nvidia_gpu_" + std::to_string(i);
+    EXPECT_THAT(text, HasSubstr("\n  " + name + "  "));
+    EXPECT_THAT(text, HasSubstr("\n" + name + "  "));
+    EXPECT_THAT(text, HasSubstr("share of " + name + ","));
+  }
+  EXPECT_THAT(to_text(on_gpus(8, 0), {}, Detail::all),
+              HasSubstr("\n  no share of nvidia_gpu_7: not used by the command\n"));
+}
+
+TEST(ReportText, EndsItsTableWithTheTotal) {
+  const std::string text = text_of(measured());
+  const std::size_t total = text.find("\n  total ");
+  ASSERT_NE(total, std::string::npos) << text;
+  EXPECT_GT(total, text.find("\n  psys "));
+  EXPECT_THAT(text.substr(total), StartsWith("\n  total       350.000 J ±0.067 J  175.0 W"));
+}
+
+TEST(ReportText, MarksATotalThatLacksAPart) {
+  Report report = on_gpus(8, 8);
+  report.energy.domains.back().figure.unknown = Seconds(1.5);
+  report.energy.domains.back().figure.flags.set(Flag::gap);
+  report.energy.total = total_of(report.energy.domains, report.refused);
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, HasSubstr("1.500 s unknown (1 of 8), gap (1 of 8)"));
+  EXPECT_THAT(text, HasSubstr("  nvidia_gpu_0-7  ≥296.400 kJ"));
+  EXPECT_THAT(text, HasSubstr("  total           ≥312.617 kJ"));
+}
+
+TEST(ReportText, HasOneRangeAndAWayToNarrowItWithoutABaseline) {
+  Report report = on_gpus(0, 0);
+  EXPECT_THAT(text_of(report), HasSubstr("\n  share of this command, not measured: 0 J to 16 kJ; "
+                                         "wattle baseline narrows it\n"));
+  EXPECT_THAT(text_of(report), Not(HasSubstr("unexplained")));
+  report.share->idle_unknown = "the machine was restarted since its baseline";
+  EXPECT_THAT(text_of(report), HasSubstr("0 J to 16 kJ; the machine was restarted"));
+}
+
+TEST(ReportText, HasABlankAfterTheLongestLabel) {
+  Report report = on_gpus(8, 8);
+  EXPECT_THAT(text_of(report), HasSubstr("\nnvidia_gpu_0-7  NVIDIA H100"));
+}
+
+TEST(ReportText, OnAMachineWithAGpuFitsTheTerminal) {
+  expect_looks("look_run_gpu.txt",
+               [](const TextStyle& style) { return to_text(on_gpus(1, 1), style); });
 }
 
 TEST(ReportText, CutsALongCommand) {

@@ -82,7 +82,7 @@ TEST(RunPage, SetsTheShareOfTheCommandApart) {
                          .measured = Joules(100.0),
                          .command = {Joules(100.0), Joules(100.0), Joules(100.0)},
                          .is_known = true,
-                         .basis = "only the command used it"}};
+                         .basis = "used by the command alone"}};
   EXPECT_THAT(html_of(report), HasSubstr("<h2>Share of this command, not measured</h2>\n"
                                          "<div class=\"estimate\">\n<p>share of nvidia_gpu_0"));
 }
