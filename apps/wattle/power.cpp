@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,12 @@
 #include "output.hpp"
 #include "power/monitor_parts.hpp"
 #include "power_lines.hpp"
+#include "power_text.hpp"
 #include "privileges.hpp"
+#include "progress.hpp"
 #include "report/estimate_words.hpp"
 #include "sampling/readings.hpp"
+#include "screen.hpp"
 #include "sensors/domain_traits.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
@@ -209,8 +213,56 @@ class Watched {
   std::optional<Estimates> estimates_;
 };
 
-void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput& out) {
-  const std::string text = totals_of(options, total, style_of(STDOUT_FILENO));
+/// True where the values are redrawn in place.
+bool is_drawn(const PowerOptions& options) {
+  return options.format == PowerFormat::text && can_replace_lines(STDOUT_FILENO);
+}
+
+/// Prints the values: a line for each period, or a table that is redrawn.
+class PowerOutput {
+ public:
+  PowerOutput(const PowerOptions& options, const PowerLine& first) : options_(options) {
+    if (is_drawn(options)) screen_.emplace(true);
+    // The columns keep their names, also if the terminal's size changes.
+    if (!screen_) header_ = header_of(options, first, style_);
+  }
+  /// False if there was no room for it.
+  bool put(const PowerLine& line, LiveOutput& out) {
+    if (screen_) return out.put(drawn(line));
+    if (!out.put(header_ + line_of(options_, line, style_))) return false;
+    header_.clear();
+    return true;
+  }
+  /// Before the first period has passed.
+  void start(const PowerLine& first, LiveOutput& out) {
+    if (screen_) {
+      (void)out.put(drawn(first));
+    } else if (out.put(header_)) {
+      header_.clear();
+    }
+  }
+  /// The totals, which replace a table.
+  [[nodiscard]] std::string totals(const PowerLine& total) {
+    std::string text = totals_of(options_, total, style_of(STDOUT_FILENO));
+    if (!screen_) return text;
+    return screen_->redraw(text.substr(text.find_first_not_of('\n')), screen_size(STDOUT_FILENO));
+  }
+
+ private:
+  [[nodiscard]] std::string drawn(const PowerLine& line) {
+    const ScreenSize size = screen_size(STDOUT_FILENO);
+    TextStyle style = style_;
+    style.width = size.columns;
+    return screen_->redraw(power_table(options_, line, style, size.lines), size);
+  }
+
+  const PowerOptions& options_;
+  TextStyle style_ = style_of(STDOUT_FILENO);
+  std::string header_{};
+  std::optional<Screen> screen_{};
+};
+
+void put_totals(const PowerOptions& options, const std::string& text, LiveOutput& out) {
   // A table holds nothing but its rows.
   if (options.format != PowerFormat::csv) {
     const bool is_written = out.put(text) && !out.has_rest();
@@ -228,24 +280,22 @@ void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options
   LiveOutput out = LiveOutput::of_stdout();
   Ticker ticker(watched.begin(), options.period, options.period);
   TimePoint from = watched.begin();
-  // The columns keep their names, also if the terminal's size changes.
-  const TextStyle style = style_of(STDOUT_FILENO);
-  std::string header = header_of(options, watched.line(from, from), style);
-  if (out.put(header)) header.clear();
+  const PowerLine first = watched.line(from, from);
+  PowerOutput output(options, first);
+  output.start(first, out);
   while (!out.is_over() && wait_for_tick(ticker, out, end)) {
     const TimePoint now = machine_clock().now();
     watched.read_others();
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
-    if (!out.put(header + line_of(options, line, style))) continue;
-    header.clear();
+    if (!output.put(line, out)) continue;
     from = now;
     watched.end_line();
   }
   const TimePoint ended = machine_clock().now();
   watched.read_others();
   if (monitor != nullptr) monitor->stop();
-  put_totals(options, watched.line(watched.begin(), ended), out);
+  put_totals(options, output.totals(watched.line(watched.begin(), ended)), out);
   out.close();
 }
 
@@ -278,7 +328,7 @@ std::unique_ptr<PowerMonitor> monitor_of(Survey found, const Readings& others,
 
 int execute(const PowerOptions& options) {
   const std::string_view command = name_of(options.shows);
-  set_log([command](std::string_view message) { print_message(command, message); });
+  const ScreenMessages messages(command, is_drawn(options));
   const Fd end = end_signals();
   Survey found = with_privileges([&] { return look(options); });
   const std::vector<SensorRefusal> refused = found.refused;

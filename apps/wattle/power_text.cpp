@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "base/unknown.hpp"
 #include "energy_words.hpp"
 #include "report/estimate_words.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/energy_sum.hpp"
+#include "screen.hpp"
 #include "sensors/refusals.hpp"
 
 namespace wattle::app {
@@ -43,7 +45,7 @@ Shown shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds l
 
 /// No digit that the uncertainty does not support, which counts as `limit` if it is larger.
 std::string number_text(PowerShows shows, const std::optional<Uncertain>& number, double limit) {
-  if (!number) return "-";
+  if (!number) return std::string(kUnknownCell);
   const double uncertainty = std::min(number->uncertainty, limit);
   return shows == PowerShows::power ? rounded_text(Watts(number->value), Watts(uncertainty))
                                     : rounded_text(Joules(number->value), Joules(uncertainty));
@@ -104,7 +106,7 @@ std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& 
   }
   std::vector<std::string> texts;
   for (const Shown& cell : cells) {
-    const char* const mark = cell.number && cell.is_lower_bound ? "≥" : "";
+    const std::string mark(cell.number && cell.is_lower_bound ? kAtLeastCell : "");
     texts.push_back(mark + number_text(options.shows, cell.number, limit));
   }
   return texts;
@@ -131,10 +133,10 @@ constexpr const char* kEstimateTitle = "estimate, not measured";
 /// "~46 W (17 W to 210 W)".
 std::string estimate_cell(const PowerOptions& options, const PowerLine& line) {
   if (options.shows == PowerShows::energy) {
-    return line.estimate->machine ? range_text(*line.estimate->machine) : "-";
+    return line.estimate->machine ? range_text(*line.estimate->machine) : std::string(kUnknownCell);
   }
   const auto power = estimated_power(line);
-  return power ? range_text(power->low, power->typical, power->high) : "-";
+  return power ? range_text(power->low, power->typical, power->high) : std::string(kUnknownCell);
 }
 
 /// `text`, a line without its end, and `cell` after it: wider than the others, below them where
@@ -180,7 +182,17 @@ std::vector<Uncertain> powers_of(const PowerLine& line) {
 }
 
 std::string energy_text(const std::optional<Joules>& energy, Joules uncertainty) {
-  return energy ? to_text(*energy, uncertainty) : "not known";
+  return energy ? to_text(*energy, uncertainty) : std::string(kUnknownCell);
+}
+
+/// Totals of more rows are without other ways to an energy: --json has them.
+constexpr std::size_t kMostRows = 18;
+
+/// Of all devices, and other ways to their energy.
+std::size_t rows_of(const PowerLine& total) {
+  std::size_t rows = total.devices.size();
+  for (const DeviceEnergy& device : total.devices) rows += device.energy.alternatives.size();
+  return rows;
 }
 
 }  // namespace
@@ -233,12 +245,41 @@ std::string power_row(const PowerOptions& options, const PowerLine& line, const 
   return row + "\n";
 }
 
+std::string power_table(const PowerOptions& options, const PowerLine& line, const TextStyle& style,
+                        std::size_t height) {
+  const std::string usual = options.shows == PowerShows::power ? "power" : "energy";
+  const bool is_usual = std::ranges::all_of(line.devices, [&](const DeviceEnergy& device) {
+    return quantity_of(options, device) == usual;
+  });
+  TextTable table({Align::left, Align::right, Align::left}, style, 0);
+  table.add({"device", usual, is_usual ? "" : "quantity"}, true);
+  const std::vector<std::string> cells = cells_of(options, line);
+  const std::size_t totals = cells.size() - line.devices.size();
+  for (std::size_t i = 0; i < line.devices.size(); ++i) {
+    const DeviceEnergy& device = line.devices[i];
+    table.add({device.domain.name(), cells[totals + i],
+               is_usual ? "" : std::string(quantity_of(options, device))});
+  }
+  if (totals > 0) table.add({"total", cells.front(), ""});
+  const std::string title = fmt::format("in {}; Ctrl-C ends it\n", to_text(line.elapsed));
+  std::string estimate;
+  if (line.estimate) {
+    estimate =
+        wrapped(fmt::format("{}: {}\n", kEstimateTitle, estimate_cell(options, line)), style);
+  }
+  const auto kept = totals + static_cast<std::size_t>(std::ranges::count(estimate, '\n'));
+  return fitted(colored(title.substr(0, title.size() - 1), Tint::dim, style) + "\n" +
+                    (line.devices.empty() ? "" : table.text()) + estimate,
+                style, height, kept);
+}
+
 std::string power_totals(const PowerOptions& options, const PowerLine& total,
                          const TextStyle& style) {
   TextTable table({Align::left, Align::left, Align::right, Align::right, Align::left}, style, 0);
   const std::optional<PowerTotal> sum = total_of(options, total);
   const double limit = sum && sum->power ? limit_that_adds_up(*sum->power, powers_of(total))
                                          : std::numeric_limits<double>::infinity();
+  const bool has_room = rows_of(total) <= kMostRows;
   const auto power_text = [&](const std::optional<Uncertain>& power) {
     return power ? number_text(PowerShows::power, power, limit) : "";
   };
@@ -247,6 +288,7 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
     table.add({device.domain.name(), std::string(energy.quantity),
                energy_text(energy.energy, energy.uncertainty),
                power_text(uncertain_power(energy, total.length)), remarks(energy)});
+    if (!has_room) continue;
     for (const AlternativeEnergy& other : energy.alternatives) {
       table.add({"  or by", std::string(other.quantity),
                  energy_text(other.energy, other.uncertainty), "", flags_text(other.flags, ", ")},
@@ -257,8 +299,10 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
     MeasuredEnergy energy = sum->energy;
     energy.flags = {};  // the devices have them
     const bool is_bound = energy.energy && sum->is_lower_bound;
-    table.add({"total", is_bound ? "at least" : "", energy_text(energy.energy, energy.uncertainty),
-               power_text(sum->power), remarks(energy)});
+    table.add(
+        {"total", "",
+         std::string(is_bound ? kAtLeastCell : "") + energy_text(energy.energy, energy.uncertainty),
+         power_text(sum->power), remarks(energy)});
   }
   const std::string headline =
       fmt::format("\nin {}{}:\n", to_text(total.elapsed),

@@ -28,6 +28,10 @@ struct PowerTotal {
 /// The values below these names.
 [[nodiscard]] std::string power_row(const PowerOptions& options, const PowerLine& line,
                                     const TextStyle& style);
+/// A table that is redrawn on a terminal: a row for each device, the total last. At most `height`
+/// lines, none wider than the style.
+[[nodiscard]] std::string power_table(const PowerOptions& options, const PowerLine& line,
+                                      const TextStyle& style, std::size_t height);
 /// The end: energy and mean power of each device, other ways to it, the total.
 [[nodiscard]] std::string power_totals(const PowerOptions& options, const PowerLine& total,
                                        const TextStyle& style);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,7 +19,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/text.hpp"
 #include "base/thread.hpp"
 #include "client/connection_words.hpp"
 #include "end_signals.hpp"
@@ -29,6 +26,7 @@
 #include "output.hpp"
 #include "patient_poll.hpp"
 #include "progress.hpp"
+#include "screen.hpp"
 #include "stream_energy.hpp"
 #include "stream_lines.hpp"
 #include "stream_text.hpp"
@@ -41,63 +39,6 @@ namespace {
 
 constexpr int kNothingToFollow = 2;
 constexpr std::chrono::seconds kKept = std::chrono::hours(1);
-
-/// Prints the library's messages while it exists, or at its end if a table is on the screen.
-class Messages {
- public:
-  explicit Messages(bool waits) : waits_(waits) {
-    set_log([this](std::string_view message) { take(message); });
-  }
-  Messages(const Messages&) = delete;
-  Messages& operator=(const Messages&) = delete;
-  ~Messages() {
-    set_log({});
-    for (const std::string& message : waiting_) print_message("stream", message);
-  }
-
- private:
-  void take(std::string_view message) {
-    if (client::is_about_connection(message)) return;  // the table has it, or `TroubleReport`
-    if (!waits_) return print_message("stream", message);
-    constexpr std::size_t kMost = 20;
-    if (waiting_.size() == kMost) waiting_.erase(waiting_.begin());
-    waiting_.emplace_back(message);
-  }
-
-  bool waits_;
-  std::vector<std::string> waiting_;  ///< guarded by the log: it calls one at a time
-};
-
-/// Lines of a terminal, redrawn in place; of one that cannot do that, one table below the other.
-class Screen {
- public:
-  using Size = std::pair<std::size_t, std::size_t>;
-
-  /// What replaces the table that was drawn before by `table`, on a terminal of that size.
-  [[nodiscard]] std::string redraw(std::string table, Size size) {
-    if (!replaces_) return std::exchange(size_, size) ? "\n" + table : table;
-    std::string back = lines_ == 0 ? "\r" : fmt::format("\x1b[{}A\r", lines_);
-    // A terminal that was resized has broken or joined lines: how many there are is not known.
-    if (size_ && size_ != size) back = "\x1b[2J\x1b[H";
-    size_ = size;
-    lines_ = static_cast<std::size_t>(std::ranges::count(table, '\n'));
-    return back + "\x1b[J" + std::move(table);
-  }
-  /// How many columns and lines a table may have.
-  [[nodiscard]] static Size size() noexcept {
-    winsize window{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 ||
-        window.ws_row < 2) {
-      return {80, 24};
-    }
-    return {window.ws_col, window.ws_row - 1U};
-  }
-
- private:
-  bool replaces_ = can_replace_lines(STDOUT_FILENO);
-  std::size_t lines_ = 0;
-  std::optional<Size> size_{};  ///< absent: nothing was drawn
-};
 
 /// Prints once what is wrong with each server.
 class TroubleReport {
@@ -155,10 +96,10 @@ class Follower {
       (void)out.put(json_lines_of(power, options_.table.shows_energy));
       return;
     }
-    const auto [width, height] = Screen::size();
+    const ScreenSize size = screen_size(STDOUT_FILENO);
     TextStyle style = style_of(STDOUT_FILENO);
-    style.width = width;
-    (void)out.put(screen_.redraw(table_of(power, options_.table, style, height), {width, height}));
+    style.width = size.columns;
+    (void)out.put(screen_.redraw(table_of(power, options_.table, style, size.lines), size));
   }
 
   /// Prints to stderr if the reader of stdout does not read.
@@ -172,7 +113,7 @@ class Follower {
   bool is_table_;
   TimePoint begin_;
   RunningEnergy energy_;
-  Screen screen_;
+  Screen screen_{can_replace_lines(STDOUT_FILENO)};
   TroubleReport troubles_;
 };
 
@@ -226,7 +167,8 @@ bool may_answer(const StreamedServer& server) {
 int follow(const StreamOptions& options) {
   const Fd end = end_signals();
   const bool is_table = !options.as_json && ::isatty(STDOUT_FILENO) == 1;
-  const Messages messages(is_table);
+  // The table has what is about connections, or `TroubleReport`.
+  const ScreenMessages messages("stream", is_table, client::is_about_connection);
   try {
     const std::unique_ptr<PowerStream> stream = connect(options, end);
     if (!stream) {

@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "base/quantity.hpp"
-#include "base/split.hpp"
 #include "base/text.hpp"
+#include "base/unknown.hpp"
 #include "energy_words.hpp"
+#include "screen.hpp"
 #include "short_names.hpp"
 #include "stream_sum.hpp"
 
@@ -203,7 +204,7 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
   writer.device = [table, style](const StreamedServer& server, const StreamedDevice& device) {
     const bool has_power = device.power_w && is_live(server, device);
     Row row{.device = device.domain,
-            .numbers = {has_power ? to_text(Watts(*device.power_w)) : "-"},
+            .numbers = {has_power ? to_text(Watts(*device.power_w)) : std::string(kUnknownCell)},
             .remark = device.reason};
     if (!table.shows_energy) return row;
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
@@ -287,7 +288,7 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
         .numbers = {to_style_characters(energy_text(energy), style),
                     mean_text(uncertain_power(energy, elapsed), limit)},
         .remark = joined({unknown_text(energy), flags_text(energy.flags, ", "), device.reason})};
-    if (!energy.energy && device.reason.empty()) row.remark = joined({"not known", row.remark});
+    if (!energy.energy && device.reason.empty()) row.remark = joined({kUnknown, row.remark});
     return row;
   };
   writer.sum = [style, limit](const StreamSum& sum) {
@@ -308,20 +309,7 @@ std::string table_of(const StreamedPower& power, const StreamTable& table, const
   const Writer writer = powers(table, style);
   const std::string whole =
       text_of(blocks_of(without_bounds(power), table, writer), writer.titles, style);
-  const auto lines = static_cast<std::size_t>(std::ranges::count(whole, '\n'));
-  const std::size_t shown = lines <= height ? lines : std::max<std::size_t>(height, 1) - 1;
-  std::string_view rest = whole;
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const std::string_view line = take_line(rest);
-    // A long word that is not broken would break the terminal's line.
-    const bool is_wide = style.width != 0 && columns_of(line) > style.width;
-    text += is_wide ? cut(line, style.width) : std::string(line);
-    text += '\n';
-  }
-  if (shown < lines)
-    text += cut(fmt::format("... {} lines more", lines - shown), style.width) + "\n";
-  return text;
+  return fitted(whole, style, height);
 }
 
 std::string totals_of(const StreamedPower& total, const StreamTable& table,

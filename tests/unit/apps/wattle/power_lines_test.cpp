@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "energy_words.hpp"
 #include "golden.hpp"
+#include "power_text.hpp"
 
 namespace wattle::app {
 namespace {
@@ -83,10 +86,10 @@ TEST(PowerLines, AreNoLowerBoundsWhereTheyLackLessThanTheirUncertainty) {
 TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
   EXPECT_EQ(totals_of(options(PowerShows::power, PowerFormat::text), line()),
             "\nin 10.00 s; ± is the sampling error only (95 %):\n"
-            "nvidia_gpu_0  power_instant  100.0 J ±1.5 J  50.0 W  0.500 s unknown, gap\n"
-            "  or by       energy             90 J ±20 J          gap\n"
-            "package_0     energy              not known          stuck\n"
-            "total         at least       100.0 J ±1.5 J  50.0 W  0.500 s unknown\n"
+            "nvidia_gpu_0  power_instant   100.0 J ±1.5 J  50.0 W  0.500 s unknown, gap\n"
+            "  or by       energy              90 J ±20 J          gap\n"
+            "package_0     energy                       -          stuck\n"
+            "total                        ≥100.0 J ±1.5 J  50.0 W  0.500 s unknown\n"
             "not in the total: package_0: its counter does not move\n");
 }
 
@@ -117,12 +120,66 @@ TEST(PowerLines, FitTheTerminal) {
   });
 }
 
+std::size_t lines_in(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+/// A terminal of 24 lines, less the one of the cursor.
+constexpr std::size_t kHeight = 23;
+
+TEST(PowerTable, FitsATerminal) {
+  const TextStyle style{.width = 80};
+  std::string screens;
+  for (const PowerShows shows : {PowerShows::power, PowerShows::energy}) {
+    const auto shown = options(shows, PowerFormat::text);
+    screens += power_table(shown, large_line(), style, kHeight) + "\n";
+  }
+  testing_support::expect_golden("screen_power.txt", screens);
+}
+
+TEST(PowerTable, KeepsTheTotalWhereThereIsNoRoomForAllDevices) {
+  const std::string text =
+      power_table(options(PowerShows::power, PowerFormat::text), large_line(), {.width = 80}, 6);
+  EXPECT_EQ(lines_in(text), 6U) << text;
+  EXPECT_THAT(text, HasSubstr("... 10 lines more\ntotal"));
+}
+
+TEST(PowerTable, HasUnknownCellsBeforeAnythingWasMeasured) {
+  PowerLine first = large_line();
+  first.elapsed = first.length = Seconds(0);
+  for (DeviceEnergy& device : first.devices) device.energy = BestEnergy();
+  EXPECT_THAT(
+      power_table(options(PowerShows::power, PowerFormat::text), first, {.width = 80}, kHeight),
+      HasSubstr("\nnvidia_gpu_0      -\n"));
+}
+
+TEST(PowerTable, ShowsAnEstimateBelowTheDevices) {
+  PowerLine estimated = large_line();
+  estimated.estimate = EnergyEstimate();
+  EXPECT_THAT(
+      power_table(options(PowerShows::power, PowerFormat::text), estimated, {.width = 80}, 4),
+      HasSubstr("\nestimate, not measured: -\n"));
+}
+
+TEST(PowerTotals, FitATerminalWhereEachGpuHasSeveralSensors) {
+  PowerLine large = large_line();
+  for (DeviceEnergy& device : large.devices) {
+    if (device.domain.category() == DomainCategory::gpu) {
+      device.energy.alternatives = gpu().energy.alternatives;
+      device.energy.alternatives.push_back(device.energy.alternatives.front());
+    }
+  }
+  EXPECT_LE(
+      lines_in(power_totals(options(PowerShows::power, PowerFormat::text), large, {.width = 80})),
+      kHeight);
+}
+
 TEST(PowerLines, AddUpTheDevices) {
   const auto power = options(PowerShows::power, PowerFormat::text);
   EXPECT_THAT(line_of(power, large_line()), HasSubstr("     10.00 s         800.0 W"));
   // The squares of the uncertainties add up: 8 of 1.5 J, 4 of 0.05 J.
   EXPECT_THAT(totals_of(power, large_line()),
-              HasSubstr("total         at least          1800.0 J ±4.2 J  800.0 W"));
+              HasSubstr("total                          ≥1800.0 J ±4.2 J  800.0 W"));
 }
 
 /// Two packages of this energy and its uncertainty, in a second.

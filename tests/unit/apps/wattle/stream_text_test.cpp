@@ -211,7 +211,7 @@ TEST(StreamTotals, SayWhichEnergyIsNotKnown) {
   server.devices[1].energy.reset();
   server.devices[1].reason = "its counter does not move";
   const std::string text = totals_of({.elapsed = Seconds(2.0), .servers = {server}}, kPowers, {});
-  EXPECT_THAT(text, HasSubstr("gpu_0                         -           -  not known\n"));
+  EXPECT_THAT(text, HasSubstr("gpu_0                         -           -  unknown\n"));
   EXPECT_THAT(text, HasSubstr("-  its counter does not move\n"));
 }
 
