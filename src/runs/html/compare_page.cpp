@@ -31,16 +31,17 @@ std::string machines_of(const std::vector<ComparedRuns>& all) {
 
 Table table_of(const ComparedRuns& pair, const ComparedNames& names) {
   Table table{.caption = fmt::format("{} compared with {}", names.b, names.a),
+              // The change comes first: it stays visible on a phone.
               .columns = {{"mean ± sd"},
+                          {"change (95 %)", true},
                           {names.a, true},
                           {"± sd", true},
                           {names.b, true},
-                          {"± sd", true},
-                          {"change (95 %)", true}},
+                          {"± sd", true}},
               .rows = {}};
   for (const Comparison& comparison : pair.comparisons) {
     table.rows.push_back(compared_cells(comparison.cost, pair));
-    table.rows.back().push_back(change_text(*comparison.ratio));
+    table.rows.back().insert(table.rows.back().begin() + 1, change_text(*comparison.ratio));
   }
   return table;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/quantity.hpp"
+#include "base/unknown.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle::html {
@@ -49,18 +50,18 @@ std::string in_words(const std::vector<std::string>& sentences) {
 }
 
 std::string energy_cell(const RunCost& run) {
-  if (!run.energy) return "unknown";
+  if (!run.energy) return std::string(kUnknownCell);
   return run.uncertainty ? to_text(*run.energy, *run.uncertainty) : to_text(*run.energy);
 }
 
 std::string cost_cell(Cost cost, const RunCost& run) {
   const auto value = value_of(cost, run);
-  return value ? text_of(cost, *value) : "unknown";
+  return value ? text_of(cost, *value) : std::string(kUnknownCell);
 }
 
 std::string end_cell(const RunCost& run) {
   if (run.signal) return fmt::format("signal {}", *run.signal);
-  return run.code ? fmt::format("exit {}", *run.code) : "unknown";
+  return run.code ? fmt::format("exit {}", *run.code) : std::string(kUnknownCell);
 }
 
 }  // namespace
