@@ -1,4 +1,4 @@
-"""Checks that each block of C++ in README.md and docs/*.md stands in an example, which is compiled and run.
+"""Checks that each block of C++ in docs/*.md stands in an example, which is compiled and run.
 
 usage: check_docs.py PROJECT
 
@@ -42,7 +42,7 @@ def is_within(part, whole):
 
 project = Path(sys.argv[1])
 wrong = checked = 0
-for page in [project / "README.md", *sorted((project / "docs").glob("*.md"))]:
+for page in sorted((project / "docs").glob("*.md")):
     for begin, example, block in blocks_of(page):
         checked += 1
         path = project / "examples" / f"{example}.cpp"
