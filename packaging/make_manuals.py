@@ -40,7 +40,9 @@ class Option:
         self.is_required = "REQUIRED" in rest
         rest = re.sub(r" ?(REQUIRED|(Needs|Excludes): \S+)", "", rest)
         value = rest.strip().replace(":POSITIVE", "")
-        self.value, _, self.default = value.partition("=")
+        # The words of a value are in capitals: KEY=VALUE is one of them, NUM=10 has a default.
+        is_pattern = re.fullmatch(r"[A-Z_]+=[A-Z_]+", value)
+        self.value, _, self.default = (value, "", "") if is_pattern else value.partition("=")
         self.text = ""
 
     @property

@@ -1,7 +1,6 @@
 #include "unexpected.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,11 +46,6 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 }
 
 }  // namespace
-
-std::string names_of_commands(const CLI::App& app) {
-  const std::vector<std::string> names = commands_of(app);
-  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
-}
 
 std::string unexpected(const CLI::App& command, std::string_view word) {
   if (!word.starts_with('-')) return fmt::format("unexpected argument {}", shell_quoted(word));

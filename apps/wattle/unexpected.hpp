@@ -11,9 +11,6 @@ class App;
 
 namespace wattle::app {
 
-/// "run, track, ... or doctor".
-[[nodiscard]] std::string names_of_commands(const CLI::App& app);
-
 /// The message for an option or argument that `command` does not have.
 [[nodiscard]] std::string unexpected(const CLI::App& command, std::string_view word);
 /// The same for the first unknown word after the parse of `parsed`, which is `command` or contains

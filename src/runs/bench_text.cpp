@@ -191,10 +191,9 @@ std::vector<std::string> warnings_of(const BenchCommand& command) {
   }
   constexpr double kNoticed = 0.2;
   if (!others.empty() && median_of(others) > kNoticed) {
-    warnings.push_back(
-        fmt::format("{}: other programs use {:.1f} CPU cores while it runs; their energy is in "
-                    "the figures",
-                    name, median_of(others)));
+    warnings.push_back(fmt::format(
+        "{}: other programs use {:.1f} CPU cores while it runs; {}", name, median_of(others),
+        has_energy ? "their energy is in the figures" : "use a quiet machine"));
   }
   constexpr double kShort = 0.005;
   if (median_of(values_of(Cost::time, command.runs)) < kShort) {
