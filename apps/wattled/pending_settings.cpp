@@ -1,6 +1,7 @@
 #include "pending_settings.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace wattle::daemon {
 
@@ -31,14 +32,22 @@ void PendingSettings::limit_unawaited(Slot& slot, Ended& ended) {
   end_part(ticket, ended);
 }
 
+const PendingSettings::Part* PendingSettings::Slot::next() const noexcept {
+  if (parts.empty()) return nullptr;
+  // Parts are in the order of their tickets.
+  const auto newer = std::ranges::lower_bound(parts, failed, {}, &Part::ticket);
+  const bool has_older = failed != 0 && newer != parts.begin();
+  return has_older ? &*std::prev(newer) : &parts.back();
+}
+
 std::optional<PendingSettings::Attempt> PendingSettings::start(bool joins) {
   if (current_) return std::nullopt;
-  // The kind whose newest request is the oldest: none waits for a flood of another kind.
+  // The kind whose next request is the oldest: none waits for a flood of another kind.
   const Part* next = nullptr;
   for (const Slot& slot : slots_) {
-    if (slot.parts.empty()) continue;
-    const Part& newest = slot.parts.back();
-    if (next == nullptr || newest.ticket < next->ticket) next = &newest;
+    const Part* const of_kind = slot.next();
+    if (of_kind == nullptr) continue;
+    if (next == nullptr || of_kind->ticket < next->ticket) next = of_kind;
   }
   if (next == nullptr) return std::nullopt;
   current_ = Attempt{.ticket = next->ticket, .settings = {next->setting}};
@@ -60,6 +69,7 @@ void PendingSettings::finish(const std::optional<DeviceFault>& fault) {
     Slot& slot = slot_of(setting);
     if (fault) {
       std::erase_if(slot.parts, [&](const Part& part) { return part.ticket == attempt->ticket; });
+      slot.failed = attempt->ticket;
       fail_part(attempt->ticket, *fault, ended);
     } else {
       end_made(slot, attempt->ticket, ended);
@@ -69,7 +79,8 @@ void PendingSettings::finish(const std::optional<DeviceFault>& fault) {
 }
 
 void PendingSettings::end_made(Slot& slot, Ticket made, Ended& ended) {
-  slot.made = made;
+  slot.made = std::max(slot.made, made);
+  slot.failed = 0;
   const auto newer =
       std::ranges::find_if(slot.parts, [&](const Part& part) { return part.ticket > made; });
   std::vector<Part> rest(newer, slot.parts.end());

@@ -25,7 +25,9 @@ struct SettingOutcome {
 
 /// Of the requests for one kind of setting, the newest is made. That answers the older ones too.
 /// They are made only if all newer ones fail: an accepted setting is made or superseded by one that
-/// was. One setting is made at a time, and the kinds take turns. Threads: one at a time.
+/// was. What arrives after a failure waits for the older ones: a flood of settings that fail delays
+/// no other for long. One setting is made at a time, and the kinds take turns. Threads: one at a
+/// time.
 class PendingSettings {
  public:
   /// Numbers requests in the order of their arrival, from 1.
@@ -64,6 +66,10 @@ class PendingSettings {
   struct Slot {
     std::vector<Part> parts{};  ///< in the order of their arrival
     Ticket made = 0;            ///< the newest that was made
+    Ticket failed = 0;          ///< older ones come before newer ones than this; 0: none
+
+    /// The next to be made; null: there is none.
+    [[nodiscard]] const Part* next() const noexcept;
   };
   struct Request {
     Done done;

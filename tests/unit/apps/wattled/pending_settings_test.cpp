@@ -67,6 +67,16 @@ TEST_F(Pending, MakesAnOlderSettingIfTheNewerOnesFail) {
   EXPECT_THAT(ended_, ElementsAre("c failed", "b failed", "a made"));
 }
 
+TEST_F(Pending, MakesAnOlderSettingBeforeWhatArrivesAfterAFailure) {
+  add("a", {PowerLimit{1}}, false);
+  add("b", {PowerLimit{2}});
+  EXPECT_THAT(make(false, false), ElementsAre(DeviceSetting(PowerLimit{2})));
+  add("c", {PowerLimit{3}});
+  EXPECT_THAT(make(), ElementsAre(DeviceSetting(PowerLimit{1})));
+  EXPECT_THAT(make(), ElementsAre(DeviceSetting(PowerLimit{3})));
+  EXPECT_THAT(ended_, ElementsAre("b failed", "a made", "c made"));
+}
+
 TEST_F(Pending, LeavesWhatArrivesDuringAnAttemptForTheNextOne) {
   add("a", {PowerLimit{1}});
   const auto attempt = pending_.start(false);
