@@ -53,7 +53,7 @@ class PowerStream(library.PowerStreamBase):
             for readings in stream:          # also `async for`
                 readings["node1:4938"].gpu_power_w
 
-    `snapshot()` is what is known now, by endpoint. Each iteration starts at the present, and each
+    `snapshot()` is what is known now, by endpoint. Each iteration starts with that, and each
     step is one event of a daemon; it ends with `stop`, or with the block. on_update: called with
     each `PowerUpdate`, in a thread of the library. history_s: how far back `energy(start, end)` can
     be asked. Raises `ConnectionError`, `AuthError`, `NoSuchDevice`, `CapabilityError`,
@@ -62,6 +62,8 @@ class PowerStream(library.PowerStreamBase):
 
     def __iter__(self) -> Iterator[dict[str, library.PowerReadings]]:
         reader = self.reader()
+        if (known := self._known()) is not None:
+            yield known
         while (readings := reader.step()) is not None:
             yield readings
 
@@ -74,6 +76,8 @@ class PowerStream(library.PowerStreamBase):
         descriptor = reader.fileno()
         loop.add_reader(descriptor, came.set)
         try:
+            if (known := self._known()) is not None:
+                yield known
             while True:
                 reader.clear()
                 came.clear()
@@ -84,6 +88,12 @@ class PowerStream(library.PowerStreamBase):
                 await came.wait()
         finally:
             loop.remove_reader(descriptor)
+
+    def _known(self) -> dict[str, library.PowerReadings] | None:
+        """The first view of an iteration; None before anything came, and after `stop`."""
+        readings = self.snapshot()
+        is_live = any(one.timestamp and one.gpu.status != "gone" for one in readings.values())
+        return readings if is_live else None
 
     def __enter__(self) -> Self:
         return self
