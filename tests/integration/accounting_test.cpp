@@ -127,6 +127,10 @@ TEST_F(Accounting, PeakMemoryDoesNotBeginWithThatOfWhoeverStartsWattle) {
   EXPECT_THAT(peak_of({"touch", "100"}), AllOf(Ge(100 * kMiB), Le(110 * kMiB)));
 }
 
+TEST_F(Accounting, PeakMemoryOfACommandOfAFewMegabytesIsKnown) {
+  EXPECT_THAT(peak_of({"touch", "20"}), AllOf(Ge(20 * kMiB), Le(30 * kMiB)));
+}
+
 TEST_F(Accounting, PeakMemoryOfASmallCommandIsItsOwnOrUnknown) {
   const auto [outcome, json] = measure({}, child({"exit", "0"}));
   const Json& usage = json["resource_usage"];

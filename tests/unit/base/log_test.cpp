@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,16 @@ TEST(LogDeathTest, PrintsEachMessageOnceUntilALogIsSet) {
     ::_exit(0);
   };
   EXPECT_EXIT(print(), testing::ExitedWithCode(0), testing::Eq("wattle: one\nwattle: two\n"));
+}
+
+TEST(LogDeathTest, PrintsNoMoreThanAHundredMessages) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto print = [] {
+    for (int i = 0; i < 150; ++i) log("message " + std::to_string(i));
+    ::_exit(0);
+  };
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  EXPECT_EXIT(print(), testing::ExitedWithCode(0), testing::ResultOf(lines, 100));
 }
 
 TEST(LogDeathTest, SurvivesAClosedStderr) {

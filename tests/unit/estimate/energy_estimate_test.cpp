@@ -248,6 +248,16 @@ TEST_F(EnergyEstimatorTest, SaysWhyNothingIsEstimated) {
   EXPECT_FALSE(still.estimate().machine);
 }
 
+TEST_F(EnergyEstimatorTest, SaysThatTheLoadCannotBeReadWhereItCouldAtTheStart) {
+  write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\nintr 0\n");
+  EnergyEstimator estimator({.system = system()});
+  estimator.start();
+  write("proc/stat", "nothing\n");
+  estimator.stop();
+  EXPECT_NE(estimator.estimate().unknown.find("/proc/stat cannot be read"), std::string::npos)
+      << estimator.estimate().unknown;
+}
+
 TEST_F(EnergyEstimatorTest, RefusesCallsOutOfOrder) {
   EnergyEstimator estimator({.system = system()});
   estimator.stop();

@@ -276,5 +276,32 @@ TEST(GaugeUncertainty, AddsItsTermsInQuadrature) {
               kRounding);
 }
 
+TEST(Uncertainty, OfAlignedEndsByTheirReadsTheirWaitingAndTicks) {
+  const AlignedWindowFacts exact{.waiting = Watts(0.0),
+                                 .waiting_uncertainty = Watts(0.0),
+                                 .waited = 0ns,
+                                 .first_latency = 0ns,
+                                 .last_latency = 0ns,
+                                 .tick = Joules(0.0)};
+  EXPECT_EQ(aligned_counter_uncertainty(exact), Joules(0.0));
+  AlignedWindowFacts window = exact;
+  window.tick = Joules(0.6);
+  // 2 x 0.6 / sqrt 6
+  EXPECT_NEAR(aligned_counter_uncertainty(window).si(), 0.4898979485566356, kRounding);
+  window = exact;
+  window.waiting = Watts(100.0);
+  window.first_latency = 3ms;
+  window.last_latency = 4ms;
+  // 2 x 100 x 0.005 / sqrt 12
+  EXPECT_NEAR(aligned_counter_uncertainty(window).si(), 0.2886751345948129, kRounding);
+  window = exact;
+  window.waiting_uncertainty = Watts(5.0);
+  window.waited = 20ms;
+  EXPECT_NEAR(aligned_counter_uncertainty(window).si(), 0.2, kRounding);
+  window.tick = Joules(0.6);
+  EXPECT_NEAR(aligned_counter_uncertainty(window).si(), std::hypot(0.2, 0.4898979485566356),
+              kRounding);
+}
+
 }  // namespace
 }  // namespace wattle

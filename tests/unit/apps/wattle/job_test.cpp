@@ -84,6 +84,8 @@ TEST(Job, SizeOfASlurmStepOnEachOfItsMachines) {
   EXPECT_EQ(on("2", "4(x2),3").local_size, 3U);
   EXPECT_EQ(on("3", "4(x2),3").local_size, std::nullopt);
   EXPECT_EQ(on("0", "4(x").local_size, std::nullopt);
+  EXPECT_EQ(on("0", "4(x23").local_size, std::nullopt) << "cut off";
+  EXPECT_EQ(on("1", "4(x23,3").local_size, std::nullopt);
   EXPECT_EQ(on("0", "").local_size, std::nullopt);
 }
 

@@ -45,6 +45,17 @@ TEST(Measured, IsReportedWithWhatWasAssumed) {
       "at most 1.50 ms\n");
 }
 
+TEST(Measured, HasThreeDigits) {
+  Observation seen = regular();
+  seen.interval = {.mean = 99'960us, .spread = 9'996us, .p99 = 99'940us};
+  seen.call = 999ns;
+  seen.longest_call = 9'990ns;
+  const std::string text = measured_text({.channel = gauge(), .seen = seen});
+  EXPECT_THAT(text, HasSubstr("every 100 ms"));
+  EXPECT_THAT(text, HasSubstr("spread 10.0 ms, 99 % within 99.9 ms"));
+  EXPECT_THAT(text, HasSubstr("takes 999 ns, at most 9.99 µs"));
+}
+
 TEST(Measured, DoesNotRepeatWhatWasAssumedRightly) {
   Channel channel = gauge();
   channel.update.mean = 52ms;
