@@ -13,7 +13,7 @@
 namespace wattle {
 namespace {
 
-std::string reason_of(int error) { return std::generic_category().message(error); }
+std::string text_of_error(int error) { return std::generic_category().message(error); }
 
 bool is_null_device(const struct stat& status) noexcept {
   return S_ISCHR(status.st_mode) && major(status.st_rdev) == 1 && minor(status.st_rdev) == 3;
@@ -33,12 +33,12 @@ std::string why_refused(const struct stat& status, bool is_stdin) {
 InputFile open_input(const std::string& path) {
   const std::string name = path == "-" ? "/dev/stdin" : path;
   struct stat status {};
-  if (::stat(name.c_str(), &status) != 0) return {.file = {}, .problem = reason_of(errno)};
+  if (::stat(name.c_str(), &status) != 0) return {.file = {}, .problem = text_of_error(errno)};
   if (std::string problem = why_refused(status, name == "/dev/stdin"); !problem.empty()) {
     return {.file = {}, .problem = std::move(problem)};
   }
   Fd file = open_for_reading(name);
-  if (!file) return {.file = {}, .problem = reason_of(errno)};
+  if (!file) return {.file = {}, .problem = text_of_error(errno)};
   // A pipe without a writer did not hold up the opening; its reader waits for what is written.
   const int flags = ::fcntl(file.get(), F_GETFL);
   const bool can_wait = S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode);

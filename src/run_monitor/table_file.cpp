@@ -14,8 +14,8 @@
 namespace wattle {
 namespace {
 
-constexpr std::size_t kFirstLines = 100;
-constexpr std::size_t kFirstBytes = std::size_t{32} << 10U;
+constexpr std::size_t kTrialLines = 100;
+constexpr std::size_t kTrialBytes = std::size_t{32} << 10U;
 
 void seek(const Fd& fd, std::uint64_t begin) noexcept {
   struct stat status {};
@@ -40,7 +40,7 @@ TableFile::TableFile(std::filesystem::path path, std::uint64_t begin) : path_(st
 
 void TableFile::read_first_lines() {
   std::size_t bytes = 0;
-  while (first_.size() < kFirstLines && bytes < kFirstBytes) {
+  while (first_.size() < kTrialLines && bytes < kTrialBytes) {
     const auto line = lines_->next();
     if (!line) return;
     if (trimmed(*line).empty()) continue;
