@@ -70,7 +70,7 @@ class GpuHandle {
   /// Calls `work(sensor)` in the GPU's thread, between two of its readings, and waits for the
   /// result, for as long as the driver takes. Absent: the thread has ended, or cannot be started.
   template <class CalledInThread>
-  auto run(CalledInThread work) const
+  [[nodiscard]] auto run(CalledInThread work) const
       -> std::optional<std::invoke_result_t<CalledInThread, Sensor&>> {
     using Result = std::invoke_result_t<CalledInThread, Sensor&>;
     auto task = std::make_shared<std::packaged_task<Result(Sensor&)>>(std::move(work));
