@@ -34,6 +34,8 @@ OPTIONS = {
     "WATTLE_BUILD_STREAM": "OFF",
     "WATTLE_BUILD_TESTS": "OFF",
     "WATTLE_BUILD_WEB": "OFF",
+    # The static one needs the glibc of the machine that it was made on.
+    "WATTLE_STATIC_RUNTIME": "OFF",
 }
 
 
