@@ -210,6 +210,7 @@ TEST_F(TreeMemoryTest, IsABoundWhileAForkGivesItsMemoryBack) {
               .pss_kib = 0});
   EXPECT_TRUE(tick(tree).combined.is_estimated);
   EXPECT_TRUE(tick(tree).combined.is_estimated) << "not done yet";
+  EXPECT_TRUE(tree.state().main.is_estimated);
   files_.put(
       {.pid = 102, .parent = 100, .state = 'Z', .rss_kib = 0, .shared_kib = 0, .pss_kib = 0});
   files_.put({.pid = 100,
@@ -251,7 +252,10 @@ TEST_F(TreeMemoryTest, IsABoundWhileAParentThatHasForkedCannotBeReadAgain) {
   cpu().of_reading = 95ms;
   TreeReader tree = reader();
   put_tree();
-  EXPECT_TRUE(tick(tree).combined.is_estimated) << "450 MiB and not 850";
+  const GroupState& all = tick(tree).combined;
+  EXPECT_TRUE(all.is_estimated) << "450 MiB and not 850";
+  EXPECT_LE(all.least_bytes, 450 * kMib * kBytesOfKib);
+  EXPECT_GT(all.least_bytes, 0U);
   EXPECT_GT(tree.pss_gaps().budget, 0U);
 }
 
@@ -318,6 +322,27 @@ TEST_F(TreeMemoryTest, ReadsManyOldProcessesInTurns) {
   EXPECT_EQ(readings(), 402U) << "once a second";
   for (int i = 0; i < 30; ++i) tick(tree);
   EXPECT_LE(cpu().used, 100ms + 41 * 1ms + 1ms) << "1 % of the time, and what was saved up";
+}
+
+TEST_F(TreeMemoryTest, ForgetsNoOldProcessWhereThereIsTimeForSomeOfThem) {
+  put_tree();
+  cpu().of_reading = 15ms;
+  TreeReader tree = reader();
+  // Half of what can be saved up is left, and that of a second is enough for one of them.
+  files_.put({.pid = 102,
+              .parent = 100,
+              .rss_kib = 300 * kMib,
+              .shared_kib = 0,
+              .pss_kib = 90 * kMib + 200 * kMib / 3,
+              .private_kib = 100 * kMib});
+  const auto expected = (440 * kMib) * kBytesOfKib;
+  for (int i = 0; i < 8; ++i) {
+    clock_.advance(1s);
+    tree.read();
+  }
+  EXPECT_NEAR(static_cast<double>(tree.state().combined.pss_bytes), static_cast<double>(expected),
+              4096)
+      << "the last one of three, too";
 }
 
 TEST_F(TreeMemoryTest, ReadsEverythingAtEachTickWhereItIsForced) {
