@@ -34,7 +34,7 @@ std::string of_all(std::size_t count, std::size_t all) {
 }
 
 /// "36.0 to 38.1 kJ", to a hundredth.
-std::string range_text(Joules low, Joules high) {
+std::string energies_text(Joules low, Joules high) {
   const auto text = [](Joules energy) { return rounded_text(energy, energy * 0.01); };
   std::string from = text(low);
   const std::string to = text(high);
@@ -58,7 +58,7 @@ std::string remarks_on_group(const std::vector<const DomainFigure*>& gpus) {
   }
   if (energies.size() > 1) {
     const auto [low, high] = std::ranges::minmax(energies);
-    parts.push_back("each " + range_text(low, high) + of_all(energies.size(), gpus.size()));
+    parts.push_back("each " + energies_text(low, high) + of_all(energies.size(), gpus.size()));
   }
   if (lacking > 0) {
     parts.push_back(fmt::format("{}{} unknown{}", lacking > 1 ? "up to " : "", to_text(unknown),

@@ -12,7 +12,7 @@ namespace wattle {
 namespace {
 
 /// Up to here each GPU has a row: a report of them fits a terminal of 24 lines.
-constexpr std::size_t kMostRows = 3;
+constexpr std::size_t kMostSingleGpus = 3;
 
 bool is_like(const Domain& domain, const Domain& before) {
   return domain.kind() == before.kind() && domain.category() == DomainCategory::gpu;
@@ -25,7 +25,7 @@ bool follows(const Domain& domain, const Domain& before) {
 /// What GPUs of one group have in common.
 using GroupKey = std::tuple<DomainKind, std::string, std::optional<bool>>;
 
-GroupKey key_of(const Domain& domain, const std::optional<std::vector<GpuUsage>>& gpus) {
+GroupKey group_key(const Domain& domain, const std::optional<std::vector<GpuUsage>>& gpus) {
   if (gpus) {
     const auto gpu = std::ranges::find(*gpus, domain, &GpuUsage::domain);
     if (gpu != gpus->end()) return {domain.kind(), gpu->info.model, gpu->used_by_command};
@@ -60,11 +60,11 @@ std::vector<GpuGroup> gpu_groups(const Report& report, Detail detail) {
   std::ranges::sort(all);
   const auto repeated = std::ranges::unique(all);
   all.erase(repeated.begin(), repeated.end());
-  const bool has_many = all.size() > kMostRows;
+  const bool has_many = all.size() > kMostSingleGpus;
   std::vector<GpuGroup> groups;
   std::map<GroupKey, std::size_t> places;
   for (const Domain& domain : all) {
-    const GroupKey key = key_of(domain, report.host.gpus);
+    const GroupKey key = group_key(domain, report.host.gpus);
     const bool folds = detail == Detail::folded && (has_many || std::get<2>(key) == false);
     const auto [place, is_new] = places.try_emplace(key, groups.size());
     if (is_new || !folds) {

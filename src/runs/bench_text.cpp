@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/estimate_words.hpp"
 #include "runs/bench_record.hpp"
+#include "runs/scan_table.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle {
@@ -50,7 +51,7 @@ std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs)
   if (values.empty()) return {};
   std::string name(name_of(cost));
   if (values.size() < runs.size()) {
-    name += fmt::format(" ({} of {} runs)", values.size(), runs.size());
+    name += fmt::format(" ({} of {})", values.size(), runs.size());
   }
   const Summary summary = summarize(values);
   const auto text = [&](double value) { return text_of(cost, value); };
@@ -114,11 +115,14 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
   title += ", " + counted(command.runs.size(), "run");
   std::string text = colored(wrapped(title, style, 2), Tint::bold, style) + "\n";
   if (command.runs.empty()) return text + "  no run has ended\n";
-  TextTable table({Align::left, Align::right, Align::left, Align::right, Align::right, Align::left},
-                  style, 2);
-  table.add({kCostTitles.begin(), kCostTitles.end()}, true);
+  // Without the interval of the mean, the last column, it fits 80 columns.
+  TextTable table({Align::left, Align::right, Align::left, Align::right, Align::right}, style, 2);
+  table.add({kCostTitles.begin(), kCostTitles.end() - 1}, true);
   for (const Cost cost : kCosts) {
-    if (const auto cells = cost_cells(cost, command.runs); !cells.empty()) table.add(cells);
+    auto cells = cost_cells(cost, command.runs);
+    if (cells.empty()) continue;
+    cells.pop_back();
+    table.add(cells);
   }
   text += table.text();
   for (const std::string& line : estimate_words(command)) {
@@ -126,6 +130,20 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
   }
   return text;
 }
+
+namespace {
+
+std::string scan_text(const ScanTable& scan, const TextStyle& style) {
+  std::vector<Align> columns(scan.titles.size(), Align::right);
+  columns.front() = Align::left;
+  columns.back() = Align::left;
+  TextTable table(std::move(columns), style, 2);
+  table.add(scan.titles, true);
+  for (const auto& row : scan.rows) table.add(row);
+  return colored("ordered by " + scan.ordered_by, Tint::bold, style) + "\n" + table.text();
+}
+
+}  // namespace
 
 std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
   std::string text;
@@ -143,6 +161,8 @@ std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
     const std::string line = wrapped(one.sentence, style, 2);
     text += (one.comparison.ratio->is_shown() ? colored(line, Tint::bold, style) : line) + "\n";
   }
+  if (const auto scan = scan_table(bench))
+    text += (text.empty() ? "" : "\n") + scan_text(*scan, style);
   return text;
 }
 

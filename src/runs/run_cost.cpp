@@ -245,8 +245,9 @@ std::string text_of(Cost cost, double value) {
     case Cost::cpu:
       break;
   }
-  constexpr double kMilli = 1e3;
-  return value < 1.0 ? fmt::format("{:.4g} ms", value * kMilli) : to_text(Seconds(value));
+  if (value >= 1.0) return to_text(Seconds(value));
+  const double ms = value * 1e3;
+  return fmt::format("{:.{}f} ms", ms, ms < 10.0 ? 3 : ms < 100.0 ? 2 : 1);
 }
 
 Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCost> b,

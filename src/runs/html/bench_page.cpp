@@ -12,6 +12,7 @@
 #include "report/html/page_words.hpp"
 #include "runs/bench_text.hpp"
 #include "runs/html/cost_plots.hpp"
+#include "runs/scan_table.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {
@@ -78,6 +79,17 @@ void add_comparison(Page& page, const BenchRecord& bench) {
   page.blocks.emplace_back(std::move(plots));
 }
 
+void add_scan(Page& page, const BenchRecord& bench) {
+  const auto scan = scan_table(bench);
+  if (!scan) return;
+  Table table{.caption = "Ordered by " + scan->ordered_by, .columns = {}, .rows = scan->rows};
+  for (std::size_t i = 0; i < scan->titles.size(); ++i) {
+    table.columns.push_back({scan->titles[i], i > 0});
+  }
+  page.blocks.emplace_back(Heading{"Ordered by " + scan->ordered_by});
+  page.blocks.emplace_back(std::move(table));
+}
+
 void add_command(Page& page, const BenchCommand& command, std::size_t most_listed) {
   page.blocks.emplace_back(Heading{command.name});
   Facts facts{"What was run", {}};
@@ -128,6 +140,7 @@ Page page_of(const BenchRecord& bench) {
       Paragraph{runs_text(bench) + (bench.is_interrupted ? "; interrupted" : "")});
   page.blocks.emplace_back(facts_of(bench));
   add_comparison(page, bench);
+  add_scan(page, bench);
   add_sentences(page, "Warnings", bench.warnings);
   add_sentences(page, "Not measured", missing_energy(bench));
   std::vector<NamedRuns> all;

@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/split.hpp"
 #include "golden.hpp"
 #include "runs/bench_text.hpp"
+#include "runs/scan_table.hpp"
 #include "sample_bench.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
@@ -23,6 +29,64 @@ std::string text_of(const BenchRecord& bench, const TextStyle& style) {
   std::string text;
   for (const BenchCommand& command : bench.commands) text += to_text(command, style) + "\n";
   return text + summary_text(bench, style);
+}
+
+/// The commands of a scan over `threads`, each with this mean energy.
+BenchRecord scan_of_threads(const std::vector<std::pair<std::string, double>>& energies) {
+  BenchRecord bench = sample_bench(true);
+  bench.commands.clear();
+  for (const auto& [threads, energy_j] : energies) {
+    BenchCommand command{"solve " + threads, "solve " + threads, {{"threads", threads}}, {}};
+    for (std::size_t round = 1; round <= 3; ++round) {
+      command.runs.push_back(run_of(round, 0.15, energy_j));
+    }
+    bench.commands.push_back(std::move(command));
+  }
+  return bench;
+}
+
+TEST(ScanTable, IsOrderedByEnergyAndHasTimesBesidePercent) {
+  const auto scan = scan_table(scan_of_threads({{"1", 100.0}, {"4", 50.0}, {"8", 60.0}}));
+  ASSERT_TRUE(scan);
+  EXPECT_EQ(scan->ordered_by, "energy");
+  EXPECT_EQ(scan->titles,
+            (std::vector<std::string>{"threads", "energy ± sd", "time ± sd", "beside the least"}));
+  ASSERT_EQ(scan->rows.size(), 3U);
+  EXPECT_EQ(scan->rows[0].front(), "4");
+  EXPECT_EQ(scan->rows[0].back(), "the least");
+  EXPECT_EQ(scan->rows[1].front(), "8");
+  EXPECT_EQ(scan->rows[1].back(), "20.0 % more, 1.2 times");
+  EXPECT_EQ(scan->rows[2].front(), "1");
+  EXPECT_EQ(scan->rows[2].back(), "100 % more, 2.0 times");
+}
+
+TEST(ScanTable, IsOrderedByTimeWhereAnEnergyIsUnknown) {
+  BenchRecord bench = scan_of_threads({{"1", 50.0}, {"2", 60.0}});
+  for (RunCost& run : bench.commands[0].runs) {
+    run.energy.reset();
+    run.wall = Seconds(0.3);
+  }
+  const auto scan = scan_table(bench);
+  ASSERT_TRUE(scan);
+  EXPECT_EQ(scan->ordered_by, "time");
+  EXPECT_EQ(scan->rows[0].front(), "2");
+}
+
+TEST(ScanTable, IsAbsentWithoutParameters) { EXPECT_FALSE(scan_table(sample_bench(true))); }
+
+TEST(BenchText, FitsATerminal) {
+  const TextStyle style{.width = 80};
+  const std::string text = text_of(sample_bench(true), style);
+  expect_golden("screen_bench.txt", text);
+  std::string_view rest = text;
+  std::size_t lines = 0;
+  for (; !rest.empty(); ++lines) EXPECT_LE(columns_of(take_line(rest)), 80U);
+  EXPECT_LE(lines, 24U) << text;
+}
+
+TEST(BenchText, EndsAScanWithATable) {
+  const std::string text = text_of(scan_of_threads({{"1", 100.0}, {"4", 50.0}}), {.width = 80});
+  EXPECT_THAT(text, testing::EndsWith("150.0 ms ± 0.000 ms  100 % more, 2.0 times\n")) << text;
 }
 
 TEST(BenchRecord, AsTextsForPeopleAndPrograms) {
@@ -63,7 +127,7 @@ TEST(BenchRecord, LeavesEnergiesOfFewerDomainsOutOfItsFigures) {
   }
   mark_missing_domains(bench);
   const std::string text = to_text(bench.commands[1], {});
-  EXPECT_THAT(text, HasSubstr("energy (4 of 6 runs)"));
+  EXPECT_THAT(text, HasSubstr("energy (4 of 6)"));
   EXPECT_THAT(text, testing::Not(HasSubstr("20.00 J")));
   EXPECT_THAT(warnings_of(bench.commands[1]),
               Contains("B: the energy of 2 of 6 runs is in no figure: package_1 was not "
