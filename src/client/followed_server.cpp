@@ -261,7 +261,7 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
         }
         if (is_compared && left > 1) return compare_clocks(left - 1, std::move(then));
         compares_clocks_ = false;
-        clock_due_ = context_.now + kClockPeriod;
+        note_compared();
         if (std::isfinite(best_round_trip_.uncertainty_s)) {
           for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
           context_.hub.set_clock(place_, best_round_trip_);
@@ -269,6 +269,14 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
         if (then) then();
       },
       /*is_last=*/left == 1 && !sets_up_);
+}
+
+/// Where a comparison ends no doubt, such as at a daemon without a clock, the next one is later.
+void FollowedServer::note_compared() {
+  const bool is_doubted = std::exchange(is_clock_doubted_, false);
+  clock_pause_ = is_doubted ? std::min(2 * clock_pause_, kLongestClockPause) : kClockPause;
+  clock_compared_ = context_.now;
+  clock_due_ = context_.now + kClockPeriod;
 }
 
 // The streams
@@ -335,7 +343,8 @@ TimePoint FollowedServer::tick_stream(FollowedStream& stream, bool may_count) {
   stream.check();
   if (stream.needs_seed()) ask_seed(stream);
   if (stream.take_doubt()) {
-    clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
+    is_clock_doubted_ = true;
+    clock_due_ = std::min(clock_due_, clock_compared_ + clock_pause_);
   }
   TimePoint due = TimePoint::max();
   if (stream.phase() == Phase::open) {

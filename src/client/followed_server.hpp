@@ -41,8 +41,10 @@ class FollowedServer {
   };
   static constexpr std::chrono::seconds kLifePeriod{1};
   static constexpr std::chrono::minutes kClockPeriod{1};
-  /// The shortest time between two comparisons of a clock that seems to have been set.
+  /// The shortest time between two comparisons of a clock that seems to have been set; it doubles
+  /// while they do not help.
   static constexpr std::chrono::seconds kClockPause{5};
+  static constexpr std::chrono::seconds kLongestClockPause = kClockPeriod;
   static constexpr int kRoundTrips = 5;
   /// Most devices of each type. An answer with more is refused.
   static constexpr std::size_t kMostDevices = 4096;
@@ -80,6 +82,7 @@ class FollowedServer {
   void decide_on(FollowedStream& stream, const std::vector<DeviceId>& served);
   [[nodiscard]] std::string refusal_of(DeviceType type, Trouble::Kind& kind) const;
   void compare_clocks(int left, std::function<void()> then);
+  void note_compared();
   void open_streams();
   void ask_seed(FollowedStream& stream);
   void request_sign_of_life();
@@ -105,7 +108,10 @@ class FollowedServer {
   Progress progress_ = Progress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
-  TimePoint clock_due_{};  ///< time of the next comparison
+  TimePoint clock_due_{};       ///< time of the next comparison
+  TimePoint clock_compared_{};  ///< time of the last one
+  std::chrono::seconds clock_pause_ = kClockPause;
+  bool is_clock_doubted_ = false;  ///< since the last comparison
   bool sets_up_ = false;
   bool is_reported_ = false;  ///< the current outage is logged
   bool is_cpu_limit_reported_ = false;

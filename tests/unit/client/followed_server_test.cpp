@@ -293,6 +293,33 @@ TEST(AFollowedServer, HasItsTimesCorrectedWhicheverWayItsClockIsOff) {
   }
 }
 
+TEST(AFollowedServer, WithoutAClockIsAskedForItLessAndLessOften) {
+  Followed followed;
+  followed.answers["/time"] = {{.body = wire::encode_time(0)}};
+  followed.start();
+  for (int i = 0; i < 1200; ++i) {
+    followed.advance(100ms);
+    followed.send_gpu(0, 5000);
+    followed.send("/cpu/", wire::comment("alive"));
+  }
+  // At the start, and 5, 15, 35, 75 s later.
+  EXPECT_EQ(followed.times_asked("/time"), 5U * 5U);
+}
+
+TEST(AFollowedServer, IsAskedForTheTimeSoonAfterItsClockWasSet) {
+  Followed followed;
+  followed.start();
+  followed.advance(90s);
+  for (const double offset_s : {50.0, -70.0}) {
+    followed.offset_s = offset_s;
+    for (int i = 0; i < 650; ++i) {
+      followed.advance(100ms);
+      followed.send_gpu(0, 5000);
+      if (i == 60) EXPECT_NEAR(followed.readings().clock_offset_s, offset_s, 0.01);
+    }
+  }
+}
+
 TEST(AFollowedServer, ThatDoesNotReportTheTimeIsFollowedWithoutKnowingIt) {
   Followed followed;
   followed.answers["/time"] = {{.status = 500}};
