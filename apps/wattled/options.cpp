@@ -220,7 +220,10 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve.footer(kServeFooter);
   serve.option_defaults()->always_capture_default();
   ServeOptions& to = raw.serve;
-  serve.add_option("--mode", raw.mode, "Where to listen: uds, tcp or uds,tcp")->type_name("TEXT");
+  // A list may be given in parts: --mode uds --mode tcp.
+  serve.add_option("--mode", raw.mode, "Where to listen: uds, tcp or uds,tcp")
+      ->type_name("TEXT")
+      ->join(',');
   add_named(serve, "--socket-path", to.socket.path, "Path of the Unix socket", "PATH");
   serve.add_option("--socket-permissions", raw.permissions, "Mode of the socket, in octal")
       ->type_name("MODE");
@@ -242,7 +245,8 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve
       .add_option("--enable", raw.enable,
                   "What to serve, comma-separated: gpu-read, cpu-read, gpu-control")
-      ->type_name("LIST");
+      ->type_name("LIST")
+      ->join(',');
   serve.add_flag("--keep-settings", to.keeps_settings,
                  "Keep GPUs as clients set them (default: restore them at the end)");
   add_named(serve, "--settings-journal", to.journal_path,
@@ -302,7 +306,8 @@ void add_token(CLI::App& app, Raw& raw) {
   issue
       .add_option("--scope", raw.scope,
                   "What it permits, comma-separated: gpu-read, cpu-read, gpu-control")
-      ->type_name("LIST");
+      ->type_name("LIST")
+      ->join(',');
   issue.add_option("--expires", raw.expires, "Lifetime: 1h, 7d, 30days, 1y ..., or never")
       ->type_name("TIME")
       ->required();

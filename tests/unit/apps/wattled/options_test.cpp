@@ -118,6 +118,19 @@ TEST(DaemonOptions, TakeNumbersAsDecimal) {
   EXPECT_EQ(serve({"--socket-uid", "010"}).socket.owner, 10U);
 }
 
+TEST(DaemonOptions, TakeAListInPartsToo) {
+  const ServeOptions options =
+      serve({"--mode", "uds", "--mode", "tcp", "--enable", "gpu-read,cpu-read", "--enable",
+             "gpu-control", "--enable", "cpu-read"});
+  EXPECT_TRUE(options.serves_file);
+  EXPECT_TRUE(options.serves_tcp);
+  EXPECT_EQ(options.enabled, (std::vector{Scope::gpu_read, Scope::cpu_read, Scope::gpu_control}));
+  const Options token = parsed({"token", "issue", "--signing-key-path", "f", "--user", "u",
+                                "--expires", "1h", "--scope", "gpu-read", "--scope", "cpu-read"});
+  ASSERT_TRUE(std::holds_alternative<TokenOptions>(token));
+  EXPECT_EQ(std::get<TokenOptions>(token).scopes, (std::vector{Scope::gpu_read, Scope::cpu_read}));
+}
+
 TEST(DaemonOptions, NameTheValueThatAnOptionLacks) {
   EXPECT_EQ(error_of({"serve", "--history"}),
             "wattled: --history needs a value: SECONDS (see wattled serve --help)\n");
@@ -127,7 +140,7 @@ TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
   EXPECT_EQ(error_of({"serve", "--mode", "pigeon"}),
             "wattled: --mode takes uds or tcp, not 'pigeon'\n");
   EXPECT_EQ(error_of({"serve", "--mode", ","}),
-            "wattled: --mode takes uds, tcp or uds,tcp, not ','\n");
+            "wattled: --mode needs a value: TEXT (see wattled serve --help)\n");
   EXPECT_EQ(error_of({"serve", "--enable", "gpu-weather"}),
             "wattled: --enable takes gpu-read, cpu-read or gpu-control, not 'gpu-weather'\n");
   EXPECT_EQ(error_of({"serve", "--enable", ""}),
