@@ -21,38 +21,51 @@ std::optional<Joules> rounded_down(const History& counter, TimePoint time, Joule
 
 EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop,
                              const Clock& clock, std::chrono::seconds kept)
-    : loop_(loop),
-      kept_(kept),
-      readings_(std::move(sensors), clock, {.period = kPeriod}),
-      domains_(readings_.domains()),
-      pace_(loop, kPeriod, [this] { tick(); }) {
-  tick();
+    : loop_(loop), clock_(clock), kept_(kept), pace_(loop, kPeriod, [this] { tick(); }) {
+  add(std::move(sensors));
   pace_.start();
 }
 
+void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
+  readings_.push_back(
+      std::make_unique<Readings>(std::move(sensors), clock_, ReadingsOptions{.period = kPeriod}));
+  const Readings& added = *readings_.back();
+  const std::vector<Domain> domains = added.domains();
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    entries_.push_back({.domain = domains[i], .readings = &added, .place = i});
+  }
+  std::ranges::sort(entries_, {}, &Entry::domain);
+  tick();
+}
+
 void EnergyHistory::tick() {
-  readings_.read();
+  for (const auto& readings : readings_) readings->read();
   // The time of a step of the wall clock is the time of the first check that finds it.
   (void)to_unix(loop_.now());
 }
 
 std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
-  const auto& devices = readings_.devices();
-  const auto found = std::ranges::find(devices, device, &Readings::Device::domain);
-  return found == devices.end() ? nullptr : readings_.worker(*found);
+  for (const auto& readings : readings_) {
+    const auto& devices = readings->devices();
+    const auto found = std::ranges::find(devices, device, &Readings::Device::domain);
+    if (found != devices.end()) return readings->worker(*found);
+  }
+  return nullptr;
 }
 
 std::vector<EnergyHistory::Energy> EnergyHistory::energies(TimePoint begin, TimePoint end) {
-  if (end > loop_.now() - kPeriod) readings_.read();
+  if (end > loop_.now() - kPeriod) {
+    for (const auto& readings : readings_) readings->read();
+  }
   const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
   std::vector<Energy> energies;
-  for (std::size_t i = 0; i < domains_.size(); ++i) {
-    EnergyFigure figure = readings_.energy(i, {.begin = oldest, .end = end});
+  for (const Entry& entry : entries_) {
+    EnergyFigure figure = entry.readings->energy(entry.place, {.begin = oldest, .end = end});
     if (oldest > begin) {
       figure.unknown += Seconds(oldest - begin);
       figure.flags.set(Flag::gap);
     }
-    energies.push_back({.domain = domains_[i], .figure = std::move(figure)});
+    energies.push_back({.domain = entry.domain, .figure = std::move(figure)});
   }
   return energies;
 }
@@ -62,15 +75,15 @@ std::vector<EnergyHistory::Energy> EnergyHistory::coarse_energies(TimePoint begi
   std::vector<Energy> all = energies(begin, end);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].domain.category() != DomainCategory::gpu) {
-      make_coarse(i, begin, end, quantum, all[i].figure);
+      make_coarse(entries_[i], begin, end, quantum, all[i].figure);
     }
   }
   return all;
 }
 
-void EnergyHistory::make_coarse(std::size_t place, TimePoint begin, TimePoint end, Joules quantum,
+void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
                                 EnergyFigure& figure) const {
-  const History* const counter = readings_.counter(place);
+  const History* const counter = entry.readings->counter(entry.place);
   const bool is_kept = begin >= loop_.now() - kept_;
   std::optional<Joules> first;
   std::optional<Joules> last;

@@ -28,6 +28,10 @@ class EnergyHistory {
   EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock& clock,
                 std::chrono::seconds kept);
 
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  /// Takes over sensors that were found later.
+  void add(std::vector<std::unique_ptr<Sensor>> sensors);
+
   /// The thread that reads a device which may block. It ends with this object.
   [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;
 
@@ -45,14 +49,21 @@ class EnergyHistory {
   [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
 
  private:
+  /// A domain, and where its readings are.
+  struct Entry {
+    Domain domain;
+    const Readings* readings;
+    std::size_t place;
+  };
   void tick();
-  void make_coarse(std::size_t place, TimePoint begin, TimePoint end, Joules quantum,
+  void make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
                    EnergyFigure& figure) const;
 
   Loop& loop_;
+  const Clock& clock_;
   std::chrono::seconds kept_;
-  Readings readings_;
-  std::vector<Domain> domains_;
+  std::vector<std::unique_ptr<Readings>> readings_;
+  std::vector<Entry> entries_;
   Pace pace_;
 };
 

@@ -141,14 +141,16 @@ GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
 }
 
 Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
-  for (Gpu& gpu : gpus) {
-    const wire::DeviceId id = gpu.entry.id;
-    gpus_.emplace(id, Served{.entry = std::move(gpu.entry),
-                             .sensor = gpu.sensor,
-                             .paced = gpu.paced ? gpu.paced : gpu.sensor,
-                             .thread = gpu.thread ? gpu.thread : std::make_shared<Worker>()});
-  }
-  for (const auto& [id, gpu] : gpus_) ids_.push_back(id);
+  for (Gpu& gpu : gpus) add(std::move(gpu));
+}
+
+void Gpus::add(Gpu gpu) {
+  const wire::DeviceId id = gpu.entry.id;
+  gpus_.emplace(id, Served{.entry = std::move(gpu.entry),
+                           .sensor = gpu.sensor,
+                           .paced = gpu.paced ? gpu.paced : gpu.sensor,
+                           .thread = gpu.thread ? gpu.thread : std::make_shared<Worker>()});
+  ids_.insert(std::ranges::upper_bound(ids_, id), id);
 }
 
 std::vector<wire::GpuEntry> Gpus::entries() const {

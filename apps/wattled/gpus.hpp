@@ -103,6 +103,8 @@ class Gpus {
     std::shared_ptr<Worker> thread{};
   };
   Gpus(std::vector<Gpu> gpus, Loop& loop);
+  /// Serves one more. Its id must be new.
+  void add(Gpu gpu);
 
   [[nodiscard]] std::vector<wire::GpuEntry> entries() const;
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }

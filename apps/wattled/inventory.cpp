@@ -72,21 +72,54 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
   Inventory inventory;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
     const bool gpu = is_gpu(*sensor);
-    if (!(gpu ? has_gpus : has_cpus)) continue;
+    if (!(gpu ? has_gpus : has_cpus)) continue;  // meters overlap CPUs, and show what these do
     std::ranges::copy(sensor->channels(), std::back_inserter(inventory.channels));
     if (gpu) {
       const std::uint32_t number = numbers.at(gpu_domain_of(*sensor));
       inventory.gpus.push_back(gpu_of(std::move(sensor), number));
+    } else if (sensor->channels().front().domain.category() == DomainCategory::other) {
+      const auto number = static_cast<wire::DeviceId>(inventory.others.size());
+      inventory.others.push_back({.entry = {.id = number}, .sensor = std::move(sensor)});
     } else {
       inventory.cpu_sensors.push_back(std::move(sensor));
     }
   }
   inventory.cpus = cpus_of(counters_of(inventory.cpu_sensors), zones);
   for (SensorRefusal& refusal : found.refused) {
-    const bool matters = refusal.shows.has(DomainCategory::cpu) ? has_cpus : has_gpus;
+    const bool matters = refusal.shows.has(DomainCategory::gpu) ? has_gpus : has_cpus;
     if (matters) inventory.refused.push_back(std::move(refusal));
   }
   return inventory;
+}
+
+namespace {
+
+/// The device's sensor for several readers, and its stream's.
+SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed, const Clock& clock) {
+  auto shared = std::dynamic_pointer_cast<SharedSensor>(device.sensor);
+  if (!shared) {
+    shared = std::make_shared<SharedSensor>(std::move(device.sensor), clock);
+    device.paced = std::make_shared<SharedSensor>(*shared, streamed);
+    device.sensor = shared;
+  }
+  return *shared;
+}
+
+}  // namespace
+
+void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vector<Scope>& enabled,
+                    std::chrono::nanoseconds streamed) {
+  if (!has(enabled, Scope::gpu_read)) return;
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  sensors.reserve(inventory.gpus.size());
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    sensors.push_back(std::make_unique<SharedSensor>(shared_of(gpu, streamed, history.clock()),
+                                                     EnergyHistory::kPeriod));
+  }
+  history.add(std::move(sensors));
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    gpu.thread = history.thread_of(gpu.sensor->channels().front().domain);
+  }
 }
 
 std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
@@ -99,20 +132,26 @@ std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
     sensors.push_back(std::make_unique<SharedSensor>(*shared, std::chrono::nanoseconds(0)));
     sensor = std::move(shared);
   }
-  const bool reads_gpus = has(enabled, Scope::gpu_read);
-  if (reads_gpus) {
-    for (Gpus::Gpu& gpu : inventory.gpus) {
-      const auto shared = std::make_shared<SharedSensor>(std::move(gpu.sensor), clock);
-      sensors.push_back(std::make_unique<SharedSensor>(*shared, EnergyHistory::kPeriod));
-      gpu.paced = std::make_shared<SharedSensor>(*shared, options.gpu_period);
-      gpu.sensor = shared;
-    }
-  }
   auto history = std::make_unique<EnergyHistory>(std::move(sensors), loop, clock, options.kept);
-  for (Gpus::Gpu& gpu : inventory.gpus) {
-    if (reads_gpus) gpu.thread = history->thread_of(gpu.sensor->channels().front().domain);
-  }
+  add_to_history(*history, inventory, enabled, options.gpu_period);
   return history;
+}
+
+void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
+                    std::chrono::nanoseconds streamed, const Clock& clock) {
+  const auto follow = [&](Gpus::Gpu& device) {
+    const auto sensor =
+        std::make_shared<SharedSensor>(shared_of(device, streamed, clock), FollowedDevice::kPeriod);
+    const bool may_block = sensor->may_block();
+    if (may_block && !device.thread) device.thread = std::make_shared<Worker>();
+    inventory.followed.push_back(
+        std::make_shared<FollowedDevice>(sensor, may_block ? device.thread : nullptr, clock));
+  };
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    const bool has_counter = gpu.entry.cumulative_energy_available == true;
+    if (has(enabled, Scope::gpu_read) && !has_counter) follow(gpu);
+  }
+  for (Gpus::Gpu& other : inventory.others) follow(other);
 }
 
 }  // namespace wattle::daemon

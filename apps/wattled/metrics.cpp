@@ -28,8 +28,17 @@ constexpr std::array kGauges{
                 &DomainMetrics::utilization_ratio},
     DomainGauge{"wattle_memory_used_bytes", "Memory in use on the device.", "bytes",
                 &DomainMetrics::memory_used_bytes},
+    DomainGauge{"wattle_memory_total_bytes", "Memory of the device.", "bytes",
+                &DomainMetrics::memory_total_bytes},
+    DomainGauge{"wattle_gpu_clock_hertz", "Clock of the GPU's processors.", "hertz",
+                &DomainMetrics::clock_hz},
+    DomainGauge{"wattle_memory_clock_hertz", "Clock of the device's memory.", "hertz",
+                &DomainMetrics::memory_clock_hz},
     DomainGauge{"wattle_temperature_celsius", "Temperature of the device.", "celsius",
                 &DomainMetrics::temperature_celsius},
+    DomainGauge{"wattle_power_coverage_ratio",
+                "Fraction of time that the sensor of power samples, where that is known.", "ratio",
+                &DomainMetrics::coverage_ratio},
     DomainGauge{"wattle_sensor_last_success_timestamp_seconds",
                 "Unix time of the last successful reading.", "seconds",
                 &DomainMetrics::last_success_unix_s},
@@ -41,12 +50,21 @@ std::vector<Label> without_empty(std::vector<Label> labels) {
   return labels;
 }
 
-std::vector<Label> labels_of(const DomainMetrics& domain) {
+std::vector<Label> labels_of(const DomainMetrics& domain, const std::string& source) {
   return without_empty({{"domain", printable(domain.domain)},
                         {"device", printable(domain.device)},
                         {"vendor", printable(domain.vendor)},
-                        {"source", printable(domain.source)},
+                        {"source", printable(source)},
                         {"additive", domain.additive ? "true" : "false"}});
+}
+
+std::vector<Label> labels_of(const DomainMetrics& domain) {
+  return labels_of(domain, domain.source);
+}
+
+/// An energy can come from another source than the rest.
+std::vector<Label> energy_labels_of(const DomainMetrics& domain) {
+  return labels_of(domain, domain.energy_source.empty() ? domain.source : domain.energy_source);
 }
 
 MetricFamily energy_of(const DaemonMetrics& metrics) {
@@ -56,7 +74,47 @@ MetricFamily energy_of(const DaemonMetrics& metrics) {
                       .kind = MetricKind::counter};
   for (const DomainMetrics& domain : metrics.domains) {
     if (!domain.energy_j) continue;
-    family.samples.push_back({labels_of(domain), *domain.energy_j, domain.created_unix_s});
+    family.samples.push_back({energy_labels_of(domain), *domain.energy_j, domain.created_unix_s});
+  }
+  return family;
+}
+
+MetricFamily uncertainty_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_uncertainty_joules",
+                      .help = "Uncertainty (k = 2) of energies with source=integrated.",
+                      .unit = "joules"};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j || !domain.energy_uncertainty_j) continue;
+    family.samples.push_back({energy_labels_of(domain), *domain.energy_uncertainty_j});
+  }
+  return family;
+}
+
+MetricFamily unknown_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_unknown_seconds",
+                      .help = "Time that is missing in an energy since it was 0.",
+                      .unit = "seconds",
+                      .kind = MetricKind::counter};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j || !domain.energy_unknown_s) continue;
+    family.samples.push_back(
+        {energy_labels_of(domain), *domain.energy_unknown_s, domain.created_unix_s});
+  }
+  return family;
+}
+
+MetricFamily devices_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_device",
+                      .help = "What a device is: join on domain and device.",
+                      .kind = MetricKind::info};
+  for (const DomainMetrics& domain : metrics.domains) {
+    family.samples.push_back({without_empty({{"domain", printable(domain.domain)},
+                                             {"device", printable(domain.device)},
+                                             {"vendor", printable(domain.vendor)},
+                                             {"model", printable(domain.info.model)},
+                                             {"uuid", printable(domain.info.uuid)},
+                                             {"pci", printable(domain.info.pci_address)},
+                                             {"driver", printable(domain.info.driver)}})});
   }
   return family;
 }
@@ -115,6 +173,24 @@ MetricFamily counted_of(const DaemonMetrics& metrics, std::string_view name, std
   return family;
 }
 
+/// Under the names that all programs use.
+void add_own_cost(const DaemonMetrics& metrics, std::vector<MetricFamily>& families) {
+  const OwnCost& own = metrics.own;
+  if (own.cpu_s) {
+    families.push_back({.name = "process_cpu_seconds",
+                        .help = "CPU time of the daemon.",
+                        .unit = "seconds",
+                        .kind = MetricKind::counter,
+                        .samples = {{{}, *own.cpu_s, metrics.started_unix_s}}});
+  }
+  if (own.resident_bytes) {
+    families.push_back({.name = "process_resident_memory_bytes",
+                        .help = "Memory of the daemon.",
+                        .unit = "bytes",
+                        .samples = {{{}, *own.resident_bytes}}});
+  }
+}
+
 MetricFamily build_of(const DaemonMetrics& metrics) {
   return {.name = "wattle_build",
           .help = "Version of wattled.",
@@ -125,7 +201,8 @@ MetricFamily build_of(const DaemonMetrics& metrics) {
 }  // namespace
 
 std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
-  std::vector<MetricFamily> families{energy_of(metrics)};
+  std::vector<MetricFamily> families{energy_of(metrics), uncertainty_of(metrics),
+                                     unknown_of(metrics)};
   for (const DomainGauge& gauge : kGauges) {
     families.push_back(gauge_of(metrics,
                                 {.name = gauge.name, .help = gauge.help, .unit = gauge.unit},
@@ -136,6 +213,7 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
                                .help = "1 if the last reading succeeded and the counter moves."},
                               [](const DomainMetrics& domain) { return domain.up ? 1.0 : 0.0; }));
   families.push_back(refused_of(metrics));
+  families.push_back(devices_of(metrics));
   families.push_back(resets_of(metrics));
   families.push_back(counted_of(metrics, "wattle_samples_dropped",
                                 "Samples dropped because a stream client was too slow.",
@@ -143,6 +221,7 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   families.push_back(counted_of(metrics, "wattle_clients_turned_away",
                                 "Clients refused or disconnected to make room, by reason.",
                                 metrics.turned_away));
+  add_own_cost(metrics, families);
   families.push_back(build_of(metrics));
   return families;
 }

@@ -11,6 +11,14 @@
 
 namespace wattle::daemon {
 
+/// What a device is. Empty: not known.
+struct DeviceFacts {
+  std::string model{};
+  std::string uuid{};  ///< or whatever else names the device for good
+  std::string pci_address{};
+  std::string driver{};  ///< its version
+};
+
 /// One domain of one device at the time of a scrape; absent values are unknown. Threads: a value
 /// type.
 struct DomainMetrics {
@@ -18,17 +26,25 @@ struct DomainMetrics {
   std::string device;  ///< stable id: PCI address, UUID, "cpu:0"
   std::string vendor;  ///< "nvidia", "amd", "intel"; empty: not known
   std::string source;  ///< the provider: "perf", "powercap", "nvml"
-  /// False if its energy overlaps that of another domain. True for packages, DRAM and GPUs, which
-  /// is all that the daemon serves.
+  /// False if its energy overlaps that of another domain. True for packages, DRAM and GPUs.
   bool additive = true;
-  bool up = false;                   ///< the last read succeeded, and the counter moves
-  std::string reason{};              ///< why its energy or power is unknown; empty: no reason given
+  bool up = false;       ///< the last read succeeded, and the counter moves
+  std::string reason{};  ///< why its energy or power is unknown; empty: no reason given
+  DeviceFacts info{};
+  std::string energy_source{};       ///< of `energy_j`: "integrated"; empty: as `source`
   std::optional<double> energy_j{};  ///< unwrapped, since `created_unix_s`
   std::optional<double> created_unix_s{};
+  std::optional<double> energy_uncertainty_j{};  ///< k = 2
+  std::optional<double> energy_unknown_s{};      ///< time that is not in `energy_j`
+  /// Part of the time that the sensor of power samples.
+  std::optional<double> coverage_ratio{};
   std::optional<double> power_w{};  ///< see `MeanPower`; or a gauge's value
   std::optional<double> power_limit_w{};
   std::optional<double> utilization_ratio{};  ///< 0 to 1
   std::optional<double> memory_used_bytes{};
+  std::optional<double> memory_total_bytes{};
+  std::optional<double> clock_hz{};
+  std::optional<double> memory_clock_hz{};
   std::optional<double> temperature_celsius{};
   std::optional<double> last_success_unix_s{};
   /// How often the counter restarted. Absent: not counted, as for the raw counters of GPUs.
@@ -48,9 +64,16 @@ struct ReasonMetrics {
   std::uint64_t count = 0;
 };
 
+/// What the daemon itself uses. Absent: not known.
+struct OwnCost {
+  std::optional<double> cpu_s{};
+  std::optional<double> resident_bytes{};
+};
+
 struct DaemonMetrics {
   std::string version;
   double started_unix_s = 0;
+  OwnCost own{};
   std::vector<DomainMetrics> domains;
   std::vector<RefusalMetrics> refused;
   std::vector<ReasonMetrics> dropped;        ///< samples: "slow_reader"

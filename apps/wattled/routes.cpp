@@ -12,7 +12,6 @@
 #include "energy_answer.hpp"
 #include "metrics.hpp"
 #include "metrics_text.hpp"
-#include "sensors/refusals.hpp"
 #include "wall_time.hpp"
 #include "wattle/wattle.hpp"
 #include "wire/encode.hpp"
@@ -59,6 +58,32 @@ Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) 
 
 // --- everybody ---
 
+std::string needs_text(const RouteRequirement& needed) {
+  if (const Scope* const scope = std::get_if<Scope>(&needed)) {
+    return fmt::format("scope {}", name_of(*scope));
+  }
+  switch (std::get<RouteAccess>(needed)) {
+    case RouteAccess::all_reading_scopes:
+      return "all scopes for reading";
+    case RouteAccess::any_token:
+    case RouteAccess::token_if_key_is_set:
+      return "any token";
+    case RouteAccess::everybody:
+      break;
+  }
+  return "-";
+}
+
+/// The same for every caller and every daemon: it does not show what is enabled.
+void index(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
+  std::string text = fmt::format("wattled\n\n{:<6}  {:<36}  {}\n", "METHOD", "PATH", "NEEDS");
+  for (const Route& route : routes()) {
+    text += fmt::format("{:<6}  {:<36}  {}\n", route.method, route.path, needs_text(route.needed));
+  }
+  text += "\n/discover shows what this server has and what you may use.\n";
+  exchange->answer({.body = std::move(text), .content_type = "text/plain; charset=utf-8"});
+}
+
 /// A caller without a token gets only what it needs to use one.
 void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
   wire::Discovery discovery{.auth_required = service.key().has_value(),
@@ -99,20 +124,8 @@ void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& e
   exchange->answer(json(wire::encode_time(now_ms())));
 }
 
-/// The energy of a GPU without a counter is measured from its power.
-bool misses_something(const Service& service) {
-  std::vector<Domain> measured;
-  for (const Channel& channel : service.channels()) {
-    if (channel.gives_energy()) measured.push_back(channel.domain);
-  }
-  return std::ranges::any_of(service.refused(), [&](const SensorRefusal& refusal) {
-    return !refusal.absent && !is_of_counter(refusal, measured);
-  });
-}
-
 void health(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const bool is_degraded = misses_something(service) || service.gpus().fail();
-  const char* const status = is_degraded ? "degraded" : "ok";
+  const char* const status = service.has_lost_devices() ? "degraded" : "ok";
   if (service.lacks_token(request)) {
     return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", status)));
   }
@@ -158,6 +171,7 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
       service.view(request), [&service, exchange, format](std::vector<DomainMetrics> domains) {
         DaemonMetrics all{.version = std::string(version()),
                           .started_unix_s = service.scrape().started_unix_s(),
+                          .own = own_cost(),
                           .domains = std::move(domains),
                           .refused = {},
                           .dropped = {{"slow_reader", service.dropped()}}};
@@ -305,6 +319,7 @@ constexpr Scope kGpuRead = Scope::gpu_read;
 constexpr Scope kCpuRead = Scope::cpu_read;
 
 constexpr std::array kReadRoutes = {
+    Route{"GET", "/", RouteAccess::everybody, index},
     Route{"GET", "/discover", RouteAccess::everybody, discover},
     Route{"GET", "/time", RouteAccess::everybody, time},
     Route{"GET", "/health", RouteAccess::everybody, health},

@@ -14,14 +14,14 @@
 
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "device_search.hpp"
 #include "event_loop.hpp"
+#include "find_sensors.hpp"
 #include "log.hpp"
-#include "power/power_domain.hpp"
 #include "privileges.hpp"
 #include "public_cpu.hpp"
+#include "sensors/cpu_info.hpp"
 #include "sensors/cpu_zones.hpp"
-#include "sensors/providers.hpp"
-#include "sensors/refusals.hpp"
 #include "server.hpp"
 #include "service_manager.hpp"
 #include "signing_key.hpp"
@@ -188,42 +188,6 @@ std::string cpu_warning_for(const std::vector<Listener>& listeners, const ServeO
                                  : public_cpu_warning(port->name, options.public_cpu_period);
 }
 
-void log_refusals(const Survey& found) {
-  for (const SensorRefusal& refusal : found.refused) {
-    if (refusal.absent) continue;
-    log_warning(fmt::format("{} ({}) is not served: {}{}{}", refusal.subject, refusal.source,
-                            refusal.reason,
-                            refusal.remedy.empty() ? "" : "; remedy: ", refusal.remedy));
-  }
-}
-
-DomainKinds kinds_of(GpuBackend backend) {
-  switch (backend) {
-    case GpuBackend::nvidia:
-      return {DomainKind::nvidia_gpu};
-    case GpuBackend::amd:
-      return {DomainKind::amd_gpu};
-    case GpuBackend::all:
-      break;
-  }
-  return DomainKinds::of({DomainCategory::gpu});
-}
-
-/// Finds all sensors, except those of disabled GPU groups.
-Survey find_sensors(const ServeOptions& options) {
-  Survey found = survey(options.system, machine_clock(), kProcessorAndGpuKinds);
-  const DomainKinds wanted = kinds_of(options.gpu_backend);
-  std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
-    return is_gpu(*sensor) && !wanted.contains(gpu_domain_of(*sensor).kind());
-  });
-  std::erase_if(found.refused, [&](const SensorRefusal& refusal) {
-    if (!refusal.shows.has(DomainCategory::gpu)) return false;
-    return refusal.domain ? !wanted.contains(refusal.domain->kind())
-                          : !wanted.overlaps(refusal.shows);
-  });
-  return found;
-}
-
 /// The user that root changes to; empty: no change.
 std::string user_after_root(const std::string& chosen) {
   constexpr const char* kDefaultUser = "wattled";
@@ -334,7 +298,7 @@ int serve(const ServeOptions& options) {
   }
 
   for (const std::string& line : options.without_effect) log_warning(line);
-  Survey found = find_sensors(options);
+  Survey found = find_sensors(options.system, options.gpu_backend, DomainKinds::all());
   log_refusals(found);
   using std::chrono::nanoseconds;
   constexpr nanoseconds kSecond = std::chrono::seconds(1);
@@ -346,19 +310,22 @@ int serve(const ServeOptions& options) {
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   Inventory inventory =
       take_inventory(std::move(found), options.enabled, list_cpu_zones(options.system));
+  inventory.cpu_model = read_cpu_info(options.system).model_name;
   // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
   // starts.
   leave_root(user, options);
   if (journal) check_journal(*journal);
+  const nanoseconds streamed = kSecond / options.gpu_hz;
   std::unique_ptr<EnergyHistory> history;
   if (options.history.count() > 0) {
-    history = start_energy_history(
-        inventory, options.enabled,
-        {.kept = options.history, .gpu_period = kSecond / options.gpu_hz}, loop, machine_clock());
+    history = start_energy_history(inventory, options.enabled,
+                                   {.kept = options.history, .gpu_period = streamed}, loop,
+                                   machine_clock());
   }
+  follow_devices(inventory, options.enabled, streamed, machine_clock());
   Service service(std::move(inventory), loop,
                   {.enabled = options.enabled,
-                   .streams = {.gpu_period = kSecond / options.gpu_hz,
+                   .streams = {.gpu_period = streamed,
                                .cpu_period = kSecond / options.cpu_hz,
                                .format = options.stream_format},
                    .public_cpu_period = options.public_cpu_period,
@@ -386,6 +353,13 @@ int serve(const ServeOptions& options) {
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
   if (!cpu_warning.empty()) log_warning(cpu_warning);
   service.control().restore([] {});
+  DeviceSearch search(
+      loop, [&] { return missing_kinds(service, options.gpu_backend); },
+      [system = options.system, backend = options.gpu_backend](DomainKinds kinds) {
+        return find_sensors(system, backend, kinds);
+      },
+      [&](Survey late) { service.add(std::move(late)); });
+  search.start();
   ServiceManager manager(loop);
   ServiceManager::notify_ready();
   loop.run();

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
+#include "base/text.hpp"
 #include "log.hpp"
 #include "routes.hpp"
+#include "sensors/providers.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -32,6 +35,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       refused_(std::move(inventory.refused)),
       channels_(std::move(inventory.channels)),
       gpus_(std::move(inventory.gpus), loop),
+      others_(std::move(inventory.others), loop),
       control_(gpus_, loop, options.journal, options.commands),
       cpus_(std::move(inventory.cpu_sensors), inventory.cpus),
       fine_(cpus_, loop),
@@ -44,8 +48,72 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       failures_(options.most_failures_per_client),
       audited_(options.most_failures_per_client),
       started_(loop.now()),
-      scrape_(gpus_, cpus_, started_) {
+      scrape_(gpus_, others_, cpus_, loop) {
   cpus_.keep_counters(loop);
+  scrape_.set_cpu_model(std::move(inventory.cpu_model));
+  for (auto& device : inventory.followed) scrape_.follow(std::move(device));
+}
+
+DomainKinds Service::missing_kinds() const {
+  DomainKinds missing;
+  if (is_enabled(Scope::gpu_read) || is_enabled(Scope::gpu_control)) {
+    missing.add(DomainKinds::of({DomainCategory::gpu}));
+  }
+  if (is_enabled(Scope::cpu_read) && others_.ids().empty()) {
+    missing.add(DomainKinds::of({DomainCategory::other}));
+  }
+  for (const wire::DeviceId id : gpus_.ids()) {
+    missing.remove(shown_with(gpu_domain_of(gpus_.sensor(id)).kind()));
+  }
+  return missing;
+}
+
+void Service::add(Survey found) {
+  const DomainKinds missing = missing_kinds();
+  std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
+    return !missing.contains(sensor->channels().front().domain.kind());
+  });
+  std::erase_if(refused_,
+                [&](const SensorRefusal& refusal) { return missing.overlaps(refusal.shows); });
+  const bool has_no_gpu = gpus_.ids().empty();
+  Inventory inventory = take_inventory(std::move(found), options_.enabled, {});
+  std::ranges::move(inventory.refused, std::back_inserter(refused_));
+  std::ranges::move(inventory.channels, std::back_inserter(channels_));
+  // Those that are served keep their numbers.
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    const Ids& ids = gpus_.ids();
+    const bool is_taken = std::ranges::find(ids, gpu.entry.id) != ids.end();
+    if (is_taken) gpu.entry.id = ids.back() + 1;
+  }
+  const auto streamed = options_.streams.gpu_period;
+  if (history_) add_to_history(*history_, inventory, options_.enabled, streamed);
+  follow_devices(inventory, options_.enabled, streamed, machine_clock());
+  for (auto& device : inventory.followed) scrape_.follow(std::move(device));
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    log_info(fmt::format("found GPU {}: {}", gpu.entry.id, printable(gpu.entry.name)));
+    gpus_.add(std::move(gpu));
+  }
+  for (Gpus::Gpu& other : inventory.others) {
+    log_info(fmt::format("found {}", other.sensor->channels().front().domain.name()));
+    other.entry.id = static_cast<wire::DeviceId>(others_.ids().size());
+    others_.add(std::move(other));
+  }
+  // What an earlier daemon set, if nobody can have set a GPU since.
+  if (has_no_gpu && !gpus_.ids().empty()) control_.restore([] {});
+}
+
+bool Service::has_lost_devices() {
+  // As for the energy: a counter that does not move for a moment is not lost.
+  constexpr std::chrono::seconds kPatience{1};
+  const auto is_lost = [&](const CounterState& state) {
+    const bool has_moved = state.energy_uj > state.first_uj;
+    return state.at != TimePoint{} && !reason_of(state, kPatience).empty() &&
+           (!state.is_known || has_moved);
+  };
+  const CpuStates cpus = cpus_.read(cpus_.ids());
+  return gpus_.fail() || scrape_.lacks_others() || std::ranges::any_of(cpus, [&](const auto& cpu) {
+           return is_lost(cpu.second.cpu) || (cpu.second.dram && is_lost(*cpu.second.dram));
+         });
 }
 
 bool Service::is_enabled(Scope group) const noexcept {

@@ -66,10 +66,14 @@ struct ServiceOptions {
 /// The devices that were found, for the service to take over.
 struct Inventory {
   std::vector<Gpus::Gpu> gpus;
+  /// Meters, rails and batteries, which only scrapes show; numbered as they come.
+  std::vector<Gpus::Gpu> others;
   std::vector<std::unique_ptr<Sensor>> cpu_sensors;
   std::vector<Cpus::Cpu> cpus;
+  std::string cpu_model{};  ///< empty: not known
   std::vector<SensorRefusal> refused;
-  std::vector<Channel> channels;  ///< of all sensors, for /api/v1/sensors
+  std::vector<Channel> channels;                            ///< of all sensors, for /api/v1/sensors
+  std::vector<std::shared_ptr<FollowedDevice>> followed{};  ///< see `follow_devices`
 };
 /// The devices of the enabled groups. `zones`: the numbers of CPUs, as far as the kernel shows
 /// them.
@@ -80,12 +84,21 @@ struct EnergyHistoryOptions {
   std::chrono::seconds kept{0};
   std::chrono::nanoseconds gpu_period{0};  ///< of the stream of GPUs
 };
-/// Starts the energy history of all devices. One thread still reads each device, at most as often
-/// as its fastest reader: a periodic reader reuses a reading of another one that is newer than half
-/// its period.
+/// Starts the energy history of all CPUs and GPUs. One thread still reads each device, at most as
+/// often as its fastest reader: a periodic reader reuses a reading of another one that is newer
+/// than half its period.
 [[nodiscard]] std::unique_ptr<EnergyHistory> start_energy_history(
     Inventory& inventory, const std::vector<Scope>& enabled, const EnergyHistoryOptions& options,
     Loop& loop, const Clock& clock);
+
+/// Adds the GPUs of an inventory to the history. `streamed`: the period of the stream of GPUs.
+void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vector<Scope>& enabled,
+                    std::chrono::nanoseconds streamed);
+
+/// Makes followers of what no counter shows the energy of for scrapes: GPUs without one, and the
+/// others. After `start_energy_history`, if there is one. `clock` outlives their threads.
+void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
+                    std::chrono::nanoseconds streamed, const Clock& clock);
 
 /// Threads: the loop's.
 class Service {
@@ -104,6 +117,13 @@ class Service {
 
   /// Enables requests for the energy of past windows.
   void set_energy_history(std::unique_ptr<EnergyHistory> history) { history_ = std::move(history); }
+
+  /// The kinds of which no device is served, though their groups are enabled.
+  [[nodiscard]] DomainKinds missing_kinds() const;
+  /// Serves what was found of such kinds after the start, and takes over the reasons for the rest.
+  void add(Survey found);
+  /// True if something that was served cannot be read now.
+  [[nodiscard]] bool has_lost_devices();
 
   /// Opens a stream for the caller. Null: not possible, and the client has got an error.
   [[nodiscard]] Subscriber* open_stream(const Request& request, HttpExchange& exchange);
@@ -157,6 +177,7 @@ class Service {
   std::vector<SensorRefusal> refused_;
   std::vector<Channel> channels_;
   Gpus gpus_;
+  Gpus others_;
   GpuControl control_;
   Cpus cpus_;
   CpuView fine_;

@@ -204,7 +204,7 @@ TEST_P(DaemonReads, SensorsAreListedWithTheReasonsOfThoseThatAreMissing) {
   EXPECT_EQ(json["schema"], "wattled.sensors/1");
   EXPECT_EQ(json["channels"][0]["quantity"], "energy");
   EXPECT_THAT(json["refused"].dump(), HasSubstr("unknown zone name: strange"));
-  EXPECT_EQ(parse_json(ask("/health").body)["status"], "degraded");
+  EXPECT_EQ(parse_json(ask("/health").body)["status"], "ok") << "it was never served";
 }
 
 TEST_P(DaemonReads, HealthIsThatOfAGpuWhoseEnergyIsFoundFromItsPowerToo) {
@@ -226,6 +226,18 @@ TEST_P(DaemonReads, MetricsAreThoseOfAllDevices) {
                         "vendor=\"nvidia\",source=\"nvml\",additive=\"true\"} 75\n"));
   EXPECT_THAT(answer.body, HasSubstr("wattle_sensor_up{domain=\"nvidia_gpu_1\""));
   EXPECT_THAT(answer.body, HasSubstr("wattle_samples_dropped_total{reason=\"slow_reader\"} 0\n"));
+}
+
+TEST_P(DaemonReads, TheIndexListsAllPathsWhateverIsEnabled) {
+  serve({"--enable", "cpu-read"});
+  const HttpAnswer answer = ask("/");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.head, HasSubstr("Content-Type: text/plain; charset=utf-8"));
+  for (const char* const path : {"/discover", "/health", "/metrics", "/api/v1/energy",
+                                 "/gpu/stream_power", "/cpu/get_power", "/gpu/set_power_limit"}) {
+    EXPECT_THAT(answer.body, HasSubstr(std::string(" ") + path + " ")) << path;
+  }
+  EXPECT_THAT(answer.body, testing::ContainsRegex("/gpu/get_power  .*scope gpu-read"));
 }
 
 class DaemonFaults : public DaemonTest {};
@@ -288,6 +300,39 @@ TEST_F(DaemonFaults, HealthIsThatOfTheGpusWhenTheyWereLastAsked) {
   EXPECT_EQ(health(), "degraded");
   ASSERT_TRUE(eventually([&] { return get("/gpu/get_power").status == 200; }));
   EXPECT_EQ(health(), "ok");
+}
+
+TEST_F(DaemonFaults, HealthIsThatOfCountersThatWereThere) {
+  play(50.0, {"intel-rapl:0", "intel-rapl:0:0"});
+  serve();
+  const auto health = [&] { return parse_json(get("/health").body)["status"]; };
+  EXPECT_EQ(health(), "ok");
+  const std::string energy = "/cpu/get_cumulative_energy?cpu=true&dram=false&cpu_ids=";
+  ASSERT_TRUE(eventually([&] { return get(energy + "1").status == 500; })) << "it never moved";
+  EXPECT_EQ(health(), "ok");
+  player_.reset();
+  ASSERT_TRUE(eventually([&] { return get(energy + "0").status == 500; })) << "it stopped";
+  EXPECT_EQ(health(), "degraded");
+}
+
+TEST_F(DaemonFaults, GpusAreServedWhoseDriverIsLoadedLater) {
+  nvml_ = std::make_unique<fakes::FakeNvml>(kTwoGpus);
+  const std::string late = path("late/libnvidia-ml.so.1").string();
+  const Words library = {"--nvml-library", late};
+  serve(library, "");
+  EXPECT_EQ(parse_json(get("/discover").body)["gpus"], Json::array());
+  EXPECT_EQ(parse_json(get("/health").body)["status"], "ok");
+  std::filesystem::create_directory(path("late"));
+  std::filesystem::copy_file(nvml_->library_path(), late);
+  ASSERT_TRUE(eventually([&] { return parse_json(get("/discover").body)["gpus"].size() == 2; }));
+  const Json found = parse_json(get("/discover").body);
+  EXPECT_EQ(found["gpus"][1]["id"], 1) << found;
+  EXPECT_THAT(found["refused"].dump(), testing::Not(HasSubstr("libnvidia-ml")));
+  EXPECT_EQ(parse_json(get("/gpu/get_power").body)["power_mw"]["1"], 120'000);
+  EXPECT_THAT(log(), HasSubstr("found GPU 1: NVIDIA A40"));
+  EXPECT_THAT(get("/metrics").body,
+              HasSubstr("wattle_energy_joules_total{domain=\"nvidia_gpu_1\",device=\"GPU-bbbb\","
+                        "vendor=\"nvidia\",source=\"integrated\""));
 }
 
 TEST_F(DaemonFaults, WithoutAKeyTcpSeesWholeJoulesOnceASecond) {

@@ -27,6 +27,7 @@ struct Known {
 };
 
 constexpr std::array kKnown = {
+    Known{"GET", "/", "", Group::everybody},
     Known{"GET", "/discover", "", Group::everybody},
     Known{"GET", "/time", "", Group::everybody},
     Known{"GET", "/health", "", Group::everybody},

@@ -14,7 +14,9 @@ using std::chrono::milliseconds;
 using testing_support::expect_golden;
 
 DaemonMetrics two_sockets_and_a_gpu() {
-  DaemonMetrics metrics{.version = "0.1.0", .started_unix_s = 1'763'690'000.5};
+  DaemonMetrics metrics{.version = "0.1.0",
+                        .started_unix_s = 1'763'690'000.5,
+                        .own = {.cpu_s = 12.25, .resident_bytes = 8'388'608}};
   for (const char* const index : {"0", "1"}) {
     metrics.domains.push_back({.domain = std::string("package_") + index,
                                .device = std::string("cpu:") + index,
@@ -52,6 +54,23 @@ DaemonMetrics two_sockets_and_a_gpu() {
                              .memory_used_bytes = 42'949'672'960,
                              .temperature_celsius = 61,
                              .last_success_unix_s = 1'763'690'100});
+  metrics.domains.back().info = {
+      .model = "NVIDIA H100", .uuid = "GPU-1", .pci_address = "0000:01:00.0", .driver = "550.54"};
+  metrics.domains.push_back({.domain = "hwmon_psu",
+                             .device = "i2c-1",
+                             .source = "hwmon",
+                             .additive = false,
+                             .up = true,
+                             .energy_source = "integrated",
+                             .energy_j = 2500.5,
+                             .created_unix_s = 1'763'690'002,
+                             .energy_uncertainty_j = 12.5,
+                             .energy_unknown_s = 0.25,
+                             .coverage_ratio = 0.25,
+                             .power_w = 250,
+                             .memory_total_bytes = 1024,
+                             .clock_hz = 1.5e9,
+                             .memory_clock_hz = 2.6e9});
   metrics.domains.push_back({.domain = "dram_0",
                              .device = "cpu:0",
                              .source = "powercap",

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
+#include <map>
 #include <thread>
 
 #include "fakes/scripted_sensor.hpp"
+#include "service.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {
@@ -33,7 +36,7 @@ class CpuScrape : public testing::Test {
     cpus_.emplace(std::move(sensors), std::vector<Cpus::Cpu>{{.id = 0, .cpu = {0, 0}}});
     view_.emplace(*cpus_, loop_);
     gpus_.emplace(std::vector<Gpus::Gpu>{}, loop_);
-    scrape_.emplace(*gpus_, *cpus_, loop_.now());
+    scrape_.emplace(*gpus_, *gpus_, *cpus_, loop_);
   }
 
   DomainMetrics scrape() {
@@ -164,7 +167,8 @@ class GpuScrape : public testing::Test {
   Gpus gpus_{{{.entry = {.id = 0}, .sensor = gpu_}}, loop_};
   Cpus cpus_{{}, {}};
   CpuView view_{cpus_, loop_};
-  Scrape scrape_{gpus_, cpus_, loop_.now()};
+  Gpus others_{{}, loop_};
+  Scrape scrape_{gpus_, others_, cpus_, loop_};
   std::optional<DomainMetrics> found_;
 };
 
@@ -187,6 +191,102 @@ TEST_F(GpuScrape, HasTheReasonOfAGpuThatIsLost) {
   gather();
   EXPECT_FALSE(answered().up);
   EXPECT_EQ(answered().reason, "NVML error: the GPU is lost");
+}
+
+/// A meter of 250 W, and a GPU of 75 W without a counter, read as the daemon does.
+class OtherScrape : public testing::Test {
+ protected:
+  OtherScrape() {
+    Inventory inventory;
+    inventory.gpus.push_back({.entry = {.id = 0}, .sensor = std::make_shared<ScrapedGpu>()});
+    std::vector<fakes::ScriptedCounter> gauges;
+    gauges.push_back({{.domain = Domain::custom("hwmon", "psu"),
+                       .source = "hwmon",
+                       .metric = Metric::power_instant},
+                      [this](TimePoint) {
+                        return fakes::Shown{250, status_};
+                      }});
+    inventory.others.push_back(
+        {.entry = {.id = 0},
+         .sensor = std::make_shared<fakes::ScriptedSensor>(std::move(gauges), clock_)});
+    follow_devices(inventory, {Scope::gpu_read}, milliseconds(50), clock_);
+    gpus_.emplace(std::move(inventory.gpus), loop_);
+    others_.emplace(std::move(inventory.others), loop_);
+    scrape_.emplace(*gpus_, *others_, cpus_, loop_);
+    for (const auto& device : inventory.followed) scrape_->follow(device);
+  }
+
+  std::map<std::string, DomainMetrics> scrape(CpuView& view) {
+    std::optional<std::map<std::string, DomainMetrics>> all;
+    scrape_->gather(view, [&](const std::vector<DomainMetrics>& domains) {
+      all.emplace();
+      for (const DomainMetrics& each : domains) (*all)[each.domain] = each;
+    });
+    while (!all) {
+      loop_.run_posted();
+      std::this_thread::yield();
+    }
+    return *all;
+  }
+
+  VirtualLoop loop_;
+  LoopClock clock_{loop_};
+  std::atomic<ReadStatus> status_{ReadStatus::ok};
+  Cpus cpus_{{}, {}};
+  CpuView view_{cpus_, loop_};
+  CpuView coarse_{cpus_, loop_, 1'000'000, seconds(1)};
+  std::optional<Gpus> gpus_;
+  std::optional<Gpus> others_;
+  std::optional<Scrape> scrape_;
+};
+
+TEST_F(OtherScrape, HasTheEnergyOfAGpuWithoutACounterFromItsPower) {
+  const DomainMetrics gpu = scrape(view_).at("nvidia_gpu_0");
+  EXPECT_EQ(gpu.energy_source, "integrated");
+  EXPECT_EQ(gpu.energy_j, 0.0);
+  EXPECT_EQ(gpu.power_w, 75.0);
+  EXPECT_EQ(gpu.created_unix_s, to_unix(loop_.now()));
+  EXPECT_TRUE(gpu.additive);
+}
+
+TEST_F(OtherScrape, HasAMeterWhichOverlapsTheRest) {
+  (void)scrape(view_);
+  loop_.advance(seconds(10));
+  const DomainMetrics meter = scrape(view_).at("hwmon_psu");
+  EXPECT_FALSE(meter.additive);
+  EXPECT_TRUE(meter.up);
+  EXPECT_EQ(meter.power_w, 250.0);
+  EXPECT_EQ(meter.source, "hwmon");
+  EXPECT_EQ(meter.energy_source, "integrated");
+  EXPECT_NEAR(meter.energy_j.value_or(0.0), 2500.0, 30.0);
+  EXPECT_LT(meter.energy_uncertainty_j.value_or(1e9), 100.0);
+  EXPECT_LT(meter.energy_unknown_s.value_or(1e9), 0.2);
+}
+
+TEST_F(OtherScrape, ShowsWhoSeesLittleWholeJoulesOnceAPeriod) {
+  (void)scrape(coarse_);
+  for (int i = 0; i < 40; ++i) {
+    loop_.advance(milliseconds(270));
+    const DomainMetrics meter = scrape(coarse_).at("hwmon_psu");
+    EXPECT_EQ(meter.energy_j, std::floor(meter.energy_j.value_or(0.5)));
+  }
+  const DomainMetrics meter = scrape(coarse_).at("hwmon_psu");
+  loop_.advance(milliseconds(100));
+  EXPECT_EQ(scrape(coarse_).at("hwmon_psu").energy_j, meter.energy_j);
+  EXPECT_NEAR(meter.power_w.value_or(0.0), 250.0, 2.0);
+}
+
+TEST_F(OtherScrape, HasTheReasonOfAMeterThatIsGone) {
+  (void)scrape(view_);
+  EXPECT_FALSE(scrape_->lacks_others());
+  status_ = ReadStatus::gone;
+  const DomainMetrics meter = scrape(view_).at("hwmon_psu");
+  EXPECT_FALSE(meter.up);
+  EXPECT_EQ(meter.reason, "the device is gone");
+  EXPECT_TRUE(scrape_->lacks_others());
+  status_ = ReadStatus::retry;
+  EXPECT_EQ(scrape(view_).at("hwmon_psu").reason, "it shows no value");
+  EXPECT_FALSE(scrape_->lacks_others());
 }
 
 TEST_F(CpuScrape, DoesNotTakeTwoLooksAtOnceForACounterThatStands) {
