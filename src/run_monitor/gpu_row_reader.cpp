@@ -96,7 +96,8 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.temperature = place({"temperature.gpu"});
   found.name = place({"name", "gpu_name"});
   found.index = place({"index"});
-  found.uuid = place({"uuid", "gpu_uuid"});
+  found.uuid =
+      place({"uuid", "gpu_uuid", "serial", "gpu_serial", "pci.bus_id", "gpu_bus_id"});
   if (!is_header && found.timestamp == kNone) return false;
   columns_ = found;
   has_header_ = true;
@@ -141,7 +142,10 @@ Cell GpuRowReader::power() noexcept {
 }
 
 std::string_view GpuRowReader::index() const noexcept { return trimmed(cells_[columns_.index]); }
-std::string_view GpuRowReader::uuid() const noexcept { return trimmed(cells_[columns_.uuid]); }
+std::string_view GpuRowReader::uuid() const noexcept {
+  const std::string_view text = trimmed(cells_[columns_.uuid]);
+  return text.starts_with('[') ? std::string_view() : text;  // [N/A]
+}
 
 std::string GpuRowReader::why_bad(std::string_view line) const {
   if (has_header_ && !has_figures()) {

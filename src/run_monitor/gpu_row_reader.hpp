@@ -25,6 +25,7 @@ class GpuRowReader {
 
   /// Of the row that was read last; empty where there is no such column.
   [[nodiscard]] std::string_view index() const noexcept;
+  /// The UUID, or where there is none the serial number or the PCI address.
   [[nodiscard]] std::string_view uuid() const noexcept;
   [[nodiscard]] bool has_index() const noexcept { return columns_.index != kNone; }
   [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }

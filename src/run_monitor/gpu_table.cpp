@@ -6,6 +6,13 @@
 #include "base/split.hpp"
 
 namespace wattle {
+namespace {
+
+constexpr const char* kNoTimes =
+    "which GPU a row is of is not known (no column index or uuid, and no times): no figures per "
+    "GPU, no energy";
+
+}  // namespace
 
 void GpuCsv::take(std::string_view line) {
   const bool may_be_header = !line.empty() && !is_digit(line[0]);
@@ -18,8 +25,8 @@ void GpuCsv::take_damaged() {
     RowCounts::take_damaged();
     return;
   }
-  rounds_.add({}, placed_);
-  count_placed();
+  assigner_.add({}, assigned_);
+  count_assigned();
 }
 
 void GpuCsv::take_row(std::string_view line) {
@@ -29,9 +36,12 @@ void GpuCsv::take_row(std::string_view line) {
   } else {
     note_bad([&] { return reader_.why_bad(line); });
   }
+  if (row.whole && row.time_ms) {
+    if (!first_ms_) first_ms_ = row.time_ms;
+    last_ms_ = *row.time_ms;
+  }
   if (has_names()) {
-    const std::string_view name = reader_.has_index() ? reader_.index() : reader_.uuid();
-    count(row.is_good() ? gpu_named(name) : nullptr, row);
+    count(row.is_good() ? named_gpu() : nullptr, row);
     return;
   }
   if (!reader_.has_time()) {
@@ -39,15 +49,20 @@ void GpuCsv::take_row(std::string_view line) {
     count(row.is_good() ? gpu_at(0) : nullptr, row);
     return;
   }
-  rounds_.add(row, placed_);
-  count_placed();
+  assigner_.add(row, assigned_);
+  count_assigned();
 }
 
-void GpuCsv::count_placed() {
-  for (const GpuRowAssigner::AssignedRow& placed : placed_) {
-    count(placed.place && placed.row.is_good() ? gpu_at(*placed.place) : nullptr, placed.row);
+void GpuCsv::count_assigned() {
+  for (const RowAssigner::AssignedRow& assigned : assigned_) {
+    const bool is_used = assigned.track && assigned.row.is_good();
+    if (!assigned.track && assigned.row.whole) {
+      if (!first_unassigned_ms_) first_unassigned_ms_ = assigned.row.time_ms;
+      last_unassigned_ms_ = assigned.row.time_ms;
+    }
+    count(is_used ? gpu_at(*assigned.track) : nullptr, assigned.row);
   }
-  placed_.clear();
+  assigned_.clear();
 }
 
 void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
@@ -76,6 +91,8 @@ void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
   // Without times all rows count the same.
   std::optional<double> weight = 1.0;
   if (row.time_ms) {
+    if (!gpu.first_ms) gpu.first_ms = row.time_ms;
+    gpu.last_ms = *row.time_ms;
     const RowGaps::Gap gap = gpu.gaps.next(*row.time_ms);
     weight = gap.weight();
     gpu.power.add(*row.time_ms, gap, row.power);
@@ -93,41 +110,85 @@ GpuCsv::Gpu* GpuCsv::gpu_at(std::size_t place) {
 
 GpuCsv GpuCsv::ended() const {
   GpuCsv ended = *this;
-  ended.rounds_.end(ended.placed_);
-  ended.count_placed();
+  ended.assigner_.end(ended.assigned_);
+  ended.count_assigned();
   for (Gpu& gpu : ended.gpus_) {
     if (!gpu.has_pace) settle(gpu);
   }
   return ended;
 }
 
-GpuCsv::Gpu* GpuCsv::gpu_named(std::string_view name) {
+/// A device is its UUID: two of a number are of two machines, or were renumbered.
+GpuCsv::Gpu* GpuCsv::named_gpu() {
   constexpr std::size_t kMostBytes = 80;  // a UUID has 40
-  if (name.empty() || name.size() > kMostBytes) return nullptr;
-  const auto known = std::ranges::find(gpus_, name, &Gpu::name);
+  const std::string_view number = reader_.index();
+  const std::string_view id = reader_.uuid();
+  const std::string_view key = id.empty() ? number : id;
+  if (key.empty() || key.size() > kMostBytes || number.size() > kMostBytes) return nullptr;
+  const auto known = std::ranges::find(gpus_, key, &Gpu::key);
   if (known != gpus_.end()) return &*known;
   if (gpus_.size() == kMostGpus) return nullptr;
-  return &gpus_.emplace_back(Gpu{.name = std::string(name)});
+  return &gpus_.emplace_back(
+      Gpu{.key = std::string(key), .name = std::string(number.empty() ? key : number)});
+}
+
+std::string GpuCsv::name_of(std::size_t gpu) const {
+  const Gpu& it = gpus_[gpu];
+  if (!has_names()) return std::to_string(assigner_.place_of(gpu).value_or(gpu));
+  const bool is_only_one = std::ranges::count(gpus_, it.name, &Gpu::name) == 1;
+  return is_only_one || it.name == it.key ? it.name : it.name + " " + it.key;
 }
 
 GpuTable GpuCsv::result() const { return ended().figures(); }
+
+Seconds GpuCsv::absence_of(std::size_t gpu) const {
+  const Gpu& it = gpus_[gpu];
+  if (!it.first_ms || !first_ms_) return Seconds(0);
+  const std::int64_t pace_ms = it.gaps.pace_ms();
+  // A table may start and end between the rows of two GPUs. A GPU has no row in the first round if
+  // one before it in the order of a round has one, and none in the last one if one after it has.
+  const auto place_of = [this](std::size_t i) {
+    return has_names() ? i : assigner_.place_of(i).value_or(i);
+  };
+  bool is_late = (*it.first_ms - *first_ms_) * 2 > pace_ms * 3;
+  bool is_gone = (last_ms_ - it.last_ms) * 2 > pace_ms * 3;
+  if (first_unassigned_ms_) {
+    is_late = is_late || (*it.first_ms - *first_unassigned_ms_) * 2 > pace_ms;
+    is_gone = is_gone || (*last_unassigned_ms_ - it.last_ms) * 2 > pace_ms;
+  }
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Gpu& other = gpus_[i];
+    if (!other.first_ms || i == gpu) continue;
+    const bool is_before = place_of(i) < place_of(gpu);
+    is_late = is_late || (is_before && (*it.first_ms - *other.first_ms) * 2 > pace_ms);
+    is_gone = is_gone || (!is_before && (other.last_ms - it.last_ms) * 2 > pace_ms);
+  }
+  const std::int64_t absent_ms =
+      (is_late ? *it.first_ms - *first_ms_ : 0) + (is_gone ? last_ms_ - it.last_ms : 0);
+  return Seconds(static_cast<double>(absent_ms) * 1e-3);
+}
 
 GpuTable GpuCsv::figures() const {
   GpuSpreads all;
   for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
   GpuTable table{.all = all.figures()};
-  if (lacks_time_ || rounds_.is_unclear()) {
-    table.problem =
-        "which GPU a row is of is not known (no column index or uuid, and the times do not show "
-        "which rows are of one moment): no figures per GPU, no energy";
-    return table;
-  }
-  for (const Gpu& gpu : gpus_) {
-    GpuSummary summary{gpu.spreads.figures(), gpu.name};
-    summary.set_energy(gpu.power.energy(), Method::integrated);
+  const RowAssigner::Outcome outcome =
+      lacks_time_ ? RowAssigner::Outcome::unknown : assigner_.outcome();
+  table.problem = lacks_time_ ? kNoTimes : assigner_.reason();
+  if (outcome == RowAssigner::Outcome::unknown) return table;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Gpu& gpu = gpus_[i];
+    GpuSummary summary{gpu.spreads.figures(), name_of(i)};
+    MeasuredEnergy energy = gpu.power.energy();
+    if (const Seconds absence = absence_of(i); absence > Seconds(0)) {
+      energy.unknown += absence;
+      energy.flags.set(Flag::gap);
+    }
+    summary.set_energy(energy, Method::integrated);
     table.gpus.push_back(std::move(summary));
   }
   sum_energies(table);
+  if (outcome == RowAssigner::Outcome::total_only) table.gpus.clear();
   return table;
 }
 

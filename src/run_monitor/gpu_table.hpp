@@ -7,22 +7,25 @@
 #include <string_view>
 #include <vector>
 
-#include "run_monitor/gpu_rounds.hpp"
 #include "run_monitor/gpu_row_reader.hpp"
+#include "run_monitor/row_assignment.hpp"
 #include "run_monitor/row_gaps.hpp"
 #include "run_monitor/table_figures.hpp"
 #include "run_monitor/table_power.hpp"
 
 namespace wattle {
 
-/// Takes lines as `GpuRowReader` does. GPUs are identified by a column index or uuid, else by the
-/// order of the rows (see GpuRowAssigner). Threads: one at a time.
+/// Takes lines as `GpuRowReader` does. GPUs are identified by a column uuid, serial,
+/// pci.bus_id or index, else by the order of the rows (see RowAssigner). Threads: one at a time.
 class GpuCsv : RowCounts {
  public:
   /// A line without its end.
   void take(std::string_view line);
   /// A line was there that could not be given.
   void take_damaged();
+
+  /// How many GPUs the rows are of, where something else shows it; before the first line.
+  void expect_gpus(std::size_t gpus) { assigner_.expect_gpus(gpus); }
 
   /// So far; costs a copy of everything.
   [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
@@ -36,24 +39,31 @@ class GpuCsv : RowCounts {
 
  private:
   struct Gpu {
-    std::string name;
+    std::string key{};   ///< its UUID, or what the table has instead
+    std::string name{};  ///< its number, or the key
     GpuSpreads spreads{};
     RowGaps gaps{};
     TablePower power{};
     std::vector<GpuRow> early{};  ///< until it is known how often rows come
     bool has_pace = false;
+    std::optional<std::int64_t> first_ms{};
+    std::int64_t last_ms = 0;
   };
 
   void take_row(std::string_view line);
-  /// Counts what the rows say whose places were found.
-  void count_placed();
+  /// Counts what the rows say whose GPUs were found.
+  void count_assigned();
   /// `gpu`: null for a row that is no good, or of which that is not known.
   void count(Gpu* gpu, const GpuRow& row);
   static void settle(Gpu& gpu);
   static void add(Gpu& gpu, const GpuRow& row);
   /// Null where there are too many.
   [[nodiscard]] Gpu* gpu_at(std::size_t place);
-  [[nodiscard]] Gpu* gpu_named(std::string_view name);
+  /// That of the row that is being read; null where it has no name, or there are too many.
+  [[nodiscard]] Gpu* named_gpu();
+  [[nodiscard]] std::string name_of(std::size_t gpu) const;
+  /// Before its first row, and after its last one, while there were others.
+  [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
   [[nodiscard]] GpuTable figures() const;
   /// As if there were no more rows.
   [[nodiscard]] GpuCsv ended() const;
@@ -64,8 +74,12 @@ class GpuCsv : RowCounts {
   GpuRowReader reader_;
   std::uint64_t readable_ = 0;
   std::vector<Gpu> gpus_;
-  GpuRowAssigner rounds_;
-  std::vector<GpuRowAssigner::AssignedRow> placed_;  ///< reused
+  RowAssigner assigner_;
+  std::vector<RowAssigner::AssignedRow> assigned_;  ///< reused
+  std::optional<std::int64_t> first_ms_{};          ///< of a row that is whole
+  std::int64_t last_ms_ = 0;
+  std::optional<std::int64_t> first_unassigned_ms_{};  ///< of rows whose GPU is not known
+  std::optional<std::int64_t> last_unassigned_ms_{};
   bool lacks_time_ = false;                          ///< some rows had neither a name nor a time
 };
 

@@ -21,6 +21,7 @@ class RowGaps {
   struct Gap {
     Kind kind = Kind::first;
     std::int64_t length_ms = 0;
+    std::int64_t usual_ms = 0;  ///< of a usual gap or a pause: what most gaps have
 
     /// For how much the row counts in a mean: the time since the row before, in ms. Absent where
     /// nobody knows.
@@ -37,7 +38,9 @@ class RowGaps {
     const std::int64_t length_ms = time_ms - *last;
     if (length_ms <= 0) return {.kind = Kind::back, .length_ms = length_ms};
     note(length_ms);
-    return {.kind = is_long(length_ms) ? Kind::pause : Kind::usual, .length_ms = length_ms};
+    return {.kind = is_long(length_ms) ? Kind::pause : Kind::usual,
+            .length_ms = length_ms,
+            .usual_ms = pace_ms_};
   }
   /// The times of the first rows, from which it is known what is usual before the first of them.
   template <class Times>
@@ -49,6 +52,8 @@ class RowGaps {
     }
     pace_ms_ = count_ == 0 ? 0 : median();
   }
+  /// A usual gap; 0 where none is known.
+  [[nodiscard]] std::int64_t pace_ms() const noexcept { return pace_ms_; }
   /// The next row follows none.
   void forget_last() noexcept { last_ms_.reset(); }
 

@@ -34,6 +34,7 @@ void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& 
   if (gap.kind == RowGaps::Kind::pause || (follows && rows_.empty())) {
     sum_.unknown_ms += gap.length_ms;
   }
+  note_change(gap, power);
   if (!follows) {
     close(last_ms_);
   } else if (!power.is_number() || rows_.size() >= kMostRows) {
@@ -43,6 +44,27 @@ void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& 
     rows_.push_back({.time_ms = time_ms, .power_w = power.value});
   }
   last_ms_ = time_ms;
+}
+
+void TablePower::note_change(const RowGaps::Gap& gap, const Cell& power) noexcept {
+  const std::optional<double> last = last_w_;
+  last_w_ = power.is_number() ? std::optional(power.value) : std::nullopt;
+  if (gap.kind != RowGaps::Kind::usual || !last || !last_w_) return;
+  const double change_w = *last_w_ - *last;
+  changes2_w2_ += change_w * change_w;
+  ++changes_;
+  if (gap.length_ms * 2 <= gap.usual_ms * 3) return;
+  const double bridged_s = static_cast<double>(gap.length_ms - gap.usual_ms) * 1e-3;
+  bridged2_s2_ += bridged_s * bridged_s;
+  bridged_j_ += std::abs(change_w) * bridged_s;
+}
+
+double TablePower::bridged2_j2() const noexcept {
+  if (changes_ == 0) return 0.0;
+  // The rows between may have had any power that others have, and the step between the two that are
+  // known may have been at any time. Three standard deviations: there are few of them.
+  const double change2_w2 = changes2_w2_ / static_cast<double>(changes_);
+  return 9.0 * change2_w2 * bridged2_s2_ + bridged_j_ * bridged_j_;
 }
 
 void TablePower::close(std::int64_t end_ms) {
@@ -78,7 +100,7 @@ MeasuredEnergy TablePower::energy() const {
   if (energy.unknown > Seconds(0)) energy.flags.set(Flag::gap);
   if (!sum.is_known) return energy;
   energy.energy = Joules(sum.energy_j);
-  energy.uncertainty = Joules(std::sqrt(sum.uncertainty2_j2));
+  energy.uncertainty = Joules(std::sqrt(sum.uncertainty2_j2 + bridged2_j2()));
   if (sum.energy_j == 0.0) energy.flags.set(Flag::zero);
   return energy;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "run_monitor/row_gaps.hpp"
@@ -40,7 +41,18 @@ class TablePower {
   void close(std::int64_t end_ms);
   static void add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_t end_ms);
 
-  std::vector<Row> rows_;  ///< of the stretch that goes on; empty where the power is not known
+  /// Notes a power that follows another one, and for how long that one was held in place of rows
+  /// that are missing.
+  void note_change(const RowGaps::Gap& gap, const Cell& power) noexcept;
+  /// (2 u)^2 of what was held in place of rows that are missing.
+  [[nodiscard]] double bridged2_j2() const noexcept;
+
+  std::optional<double> last_w_{};  ///< the power of the row before, if it had one
+  double changes2_w2_ = 0.0;        ///< sum of squares from row to row
+  std::uint64_t changes_ = 0;
+  double bridged2_s2_ = 0.0;
+  double bridged_j_ = 0.0;  ///< changes times the time in which they may have been
+  std::vector<Row> rows_;   ///< of the stretch that goes on; empty where the power is not known
   std::int64_t last_ms_ = 0;
   Sum sum_;
 };

@@ -27,6 +27,18 @@ GpuCsv csv_of(const std::vector<std::string>& lines) {
   return table;
 }
 
+/// Rows of GPUs of 100, 200 ... W for 100 rounds each second, the times in a round as `skew` says.
+template <class Skew>
+std::vector<std::string> rounds_of(int gpus, Skew skew) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 100; ++i) {
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      lines.push_back(row(i * 1000 + skew(i, gpu), std::to_string(100 * (gpu + 1)), gpu));
+    }
+  }
+  return lines;
+}
+
 TEST(GpuCsv, LeavesOutRowsThatAreNotWhole) {
   const std::string good = row(0, "100.0");
   GpuCsv table = csv_of({good, good.substr(0, 40), good + ", 1", row(1000, "1x"),
@@ -53,13 +65,83 @@ TEST(GpuCsv, GivesNoRowToAnotherGpuAfterATornOne) {
 }
 
 TEST(GpuCsv, GivesNoRowToAnotherGpuAfterTwoInOne) {
-  const std::string glued = row(2000, "100.0", 10).substr(0, 40) + row(2000, "200.0", 50);
-  const GpuTable table = csv_of({row(0, "100.0", 10), row(0, "200.0", 50), row(0, "300.0", 90),
-                                 glued, row(2000, "300.0", 90), row(4000, "100.0", 10),
-                                 row(4000, "200.0", 50), row(4000, "300.0", 90)})
-                             .result();
+  std::vector<std::string> lines;
+  for (int i = 0; i < 8; ++i) {
+    for (const int gpu : {1, 2, 3}) {
+      lines.push_back(row(2000 * i, std::to_string(100 * gpu), 30 * gpu));
+    }
+  }
+  lines[12] = lines[12].substr(0, 40) + lines[13];
+  lines.erase(lines.begin() + 13);
+  const GpuTable table = csv_of(lines).result();
   ASSERT_THAT(table.gpus, SizeIs(3));
-  EXPECT_EQ(table.gpus[1].power_watts_max, 200.0);
+  for (const std::size_t gpu : {0, 1, 2}) {
+    EXPECT_EQ(table.gpus[gpu].power_watts_max, 100.0 * static_cast<double>(gpu + 1));
+  }
+}
+
+TEST(GpuCsv, KnowsTheGpusOfALogThatStartsWithTheSecond) {
+  std::vector<std::string> lines = rounds_of(2, [](int /*i*/, int gpu) { return 3 * gpu; });
+  lines.erase(lines.begin());
+  const GpuTable table = csv_of(lines).result();
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_NEAR(table.gpus[0].energy.value().si(), 9800.0, 1.0);
+  EXPECT_NEAR(table.gpus[1].energy.value().si(), 19800.0, 1.0);
+}
+
+TEST(GpuCsv, KnowsTheGpusWhereOneRowIsMissing) {
+  std::vector<std::string> lines = rounds_of(2, [](int /*i*/, int gpu) { return 3 * gpu; });
+  lines.erase(lines.begin() + 60);
+  const GpuTable table = csv_of(lines).result();
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_NEAR(table.gpus[0].energy.value().si(), 9900.0, 1.0);
+  EXPECT_NEAR(table.gpus[1].energy.value().si(), 19800.0, 1.0);
+}
+
+TEST(GpuCsv, TakesADeviceForItsUuidWhereNumbersAreThoseOfTwoHosts) {
+  std::vector<std::string> lines = {"timestamp, index, uuid, power.draw [W]"};
+  for (int i = 0; i < 20; ++i) {
+    for (const auto* gpu : {"GPU-1, 300", "GPU-2, 500"}) {
+      lines.push_back(row(1000 * i, "").substr(0, 23) + ", 0, " + gpu);
+    }
+  }
+  const GpuTable table = csv_of(lines).result();
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_EQ(table.gpus[0].name, "0 GPU-1");
+  EXPECT_EQ(table.gpus[0].energy, Joules(5700.0));
+  EXPECT_EQ(table.gpus[1].name, "0 GPU-2");
+  EXPECT_EQ(table.gpus[1].energy, Joules(9500.0));
+}
+
+TEST(GpuCsv, TakesADeviceForItsBusIdOrSerial) {
+  for (const std::string column : {"pci.bus_id", "serial"}) {
+    std::vector<std::string> lines = {"timestamp, " + column + ", power.draw [W]"};
+    for (int i = 0; i < 20; ++i) {
+      lines.push_back(row(1000 * i, "").substr(0, 23) + ", A, 300");
+      lines.push_back(row(1000 * i, "").substr(0, 23) + ", B, 100");
+    }
+    const GpuTable table = csv_of(lines).result();
+    ASSERT_THAT(table.gpus, SizeIs(2));
+    EXPECT_EQ(table.gpus[1].name, "B");
+    EXPECT_EQ(table.gpus[1].energy, Joules(1900.0));
+  }
+}
+
+TEST(GpuCsv, SaysForHowLongAGpuHadNoRows) {
+  std::vector<std::string> lines = {"timestamp, index, power.draw [W]"};
+  for (int i = 0; i <= 200; ++i) {
+    const std::string time = row(1000 * i, "").substr(0, 23);
+    lines.push_back(time + ", 0, 100");
+    if (i <= 110) lines.push_back(time + ", 1, 100");  // it stops
+    if (i >= 50) lines.push_back(time + ", 2, 100");   // it comes late
+  }
+  const GpuTable table = csv_of(lines).result();
+  ASSERT_THAT(table.gpus, SizeIs(3));
+  EXPECT_EQ(table.gpus[0].energy_unknown, Seconds(0.0));
+  EXPECT_EQ(table.gpus[1].energy, Joules(11000.0));
+  EXPECT_EQ(table.gpus[1].energy_unknown, Seconds(90.0));
+  EXPECT_EQ(table.gpus[2].energy_unknown, Seconds(50.0));
+  EXPECT_EQ(table.all.energy_unknown, Seconds(90.0));
 }
 
 TEST(GpuCsv, LeavesOutSharesOfMoreThanAll) {
@@ -167,18 +249,6 @@ TEST(GpuCsv, GoesOnAtAnotherPace) {
   const GpuTable table = csv_of(lines).result();
   EXPECT_LE(table.all.energy_unknown, Seconds(10.0)) << "until it is seen that it is one";
   EXPECT_GE(table.all.energy.value(), Joules(9000.0));
-}
-
-/// Rows of GPUs of 100, 200 ... W for 100 rounds each second, the times in a round as `skew` says.
-template <class Skew>
-std::vector<std::string> rounds_of(int gpus, Skew skew) {
-  std::vector<std::string> lines;
-  for (int i = 0; i < 100; ++i) {
-    for (int gpu = 0; gpu < gpus; ++gpu) {
-      lines.push_back(row(i * 1000 + skew(i, gpu), std::to_string(100 * (gpu + 1)), gpu));
-    }
-  }
-  return lines;
 }
 
 void expect_told_apart(const std::vector<std::string>& lines, std::size_t gpus) {

@@ -1,0 +1,150 @@
+// What a summary says of logs without an index is right, or it says nothing.
+#include "generated_log.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "run_monitor/gpu_table.hpp"
+
+namespace wattle::test {
+namespace {
+
+enum class Verdict : std::uint8_t { right, total_only, withheld, wrong };
+
+/// True if an energy is within its ±, and within what the unknown time can hold.
+bool is_within(const GpuFigures& figures, const GeneratedLog::Gpu& truth) {
+  if (!figures.energy) return false;
+  const double allowed_j = figures.energy_uncertainty.value_or(Joules()).si() +
+                           1e-4 * truth.energy_j + 0.01 * truth.most_w + truth.doubt_j;
+  const double error_j = figures.energy->si() - truth.energy_j;
+  return error_j <= allowed_j &&
+         error_j >= -(allowed_j + figures.energy_unknown.count() * truth.most_w);
+}
+
+Verdict verdict_of(const GeneratedLog& log, bool is_number_known) {
+  GpuCsv csv;
+  if (is_number_known) csv.expect_gpus(log.gpus.size());
+  for (const std::string& line : log.lines) csv.take(line);
+  const GpuTable table = csv.result();
+  if (!table.all.energy) {
+    EXPECT_FALSE(table.problem.empty()) << log.description;
+    EXPECT_TRUE(table.gpus.empty()) << log.description;
+    return Verdict::withheld;
+  }
+  GeneratedLog::Gpu sum;
+  for (const GeneratedLog::Gpu& gpu : log.gpus) {
+    sum.energy_j += gpu.energy_j;
+    sum.most_w += gpu.most_w;
+    sum.doubt_j += gpu.doubt_j;
+  }
+  if (!is_within(table.all, sum)) return Verdict::wrong;
+  if (table.gpus.empty()) {
+    EXPECT_FALSE(table.problem.empty()) << log.description;
+    return Verdict::total_only;
+  }
+  if (table.gpus.size() != log.gpus.size()) return Verdict::wrong;
+  for (const GpuSummary& gpu : table.gpus) {
+    const std::size_t number = std::stoul(gpu.name);
+    if (number >= log.gpus.size() || !is_within(gpu, log.gpus[number])) return Verdict::wrong;
+  }
+  return Verdict::right;
+}
+
+class Tally {
+ public:
+  void add(Irregularity kind, Verdict verdict) {
+    ++counts_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(verdict)];
+  }
+  [[nodiscard]] double all() const {
+    return percent(Verdict::right, 0, kIrregularities.size()).second;
+  }
+  /// The part of the logs of some kinds, in percent.
+  [[nodiscard]] double part(Verdict verdict, Irregularity first, Irregularity last) const {
+    return percent(verdict, static_cast<std::size_t>(first), static_cast<std::size_t>(last) + 1)
+        .first;
+  }
+  [[nodiscard]] double part(Verdict verdict) const {
+    return percent(verdict, 0, kIrregularities.size()).first;
+  }
+  /// As docs/run-monitor.md has it.
+  [[nodiscard]] std::string table() const {
+    std::string text =
+        "| irregularity | right | total only | withheld | wrong |\n|---|---|---|---|---|\n";
+    const auto line = [&](std::string_view name, std::size_t begin, std::size_t end) {
+      text += fmt::format(
+          "| {} | {:.1f} | {:.1f} | {:.1f} | {:.2f} |\n", name,
+          percent(Verdict::right, begin, end).first, percent(Verdict::total_only, begin, end).first,
+          percent(Verdict::withheld, begin, end).first, percent(Verdict::wrong, begin, end).first);
+    };
+    for (std::size_t i = 0; i < kIrregularities.size(); ++i) line(kIrregularities[i], i, i + 1);
+    line("all", 0, kIrregularities.size());
+    return text;
+  }
+
+ private:
+  /// And the number of logs.
+  [[nodiscard]] std::pair<double, double> percent(Verdict verdict, std::size_t begin,
+                                                  std::size_t end) const {
+    double count = 0.0;
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      count += counts_[i][static_cast<std::size_t>(verdict)];
+      for (const int each : counts_[i]) sum += each;
+    }
+    return {sum > 0.0 ? 100.0 * count / sum : 0.0, sum};
+  }
+  std::array<std::array<int, 4>, kIrregularities.size()> counts_{};
+};
+
+/// GENERATED_LOGS: how many.
+Tally tally_of(std::uint64_t first_seed, bool is_number_known) {
+  const char* const given = std::getenv("GENERATED_LOGS");  // NOLINT(concurrency-mt-unsafe)
+  const std::uint64_t count = given == nullptr ? 250 : std::stoul(given);
+  Tally tally;
+  for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    const GeneratedLog log = generated_log(seed);
+    const Verdict verdict = verdict_of(log, is_number_known);
+    tally.add(log.kind, verdict);
+    if (verdict == Verdict::wrong) fmt::print("seed {}: {}\n", seed, log.description);
+  }
+  fmt::print("{}", tally.table());
+  return tally;
+}
+
+/// One in 2,000; and one of few.
+double most_wrong(const Tally& tally) { return tally.all() < 2000.0 ? 0.41 : 0.05; }
+
+TEST(GeneratedLog, IsTheSameForTheSameSeed) {
+  EXPECT_EQ(generated_log(7).lines, generated_log(7).lines);
+  EXPECT_NE(generated_log(7).lines, generated_log(8).lines);
+}
+
+TEST(GeneratedLog, GivesFiguresThatAreRightOrNone) {
+  constexpr std::uint64_t kSeed = 1'000'000;
+  const Tally tally = tally_of(kSeed, false);
+  EXPECT_LE(tally.part(Verdict::wrong), most_wrong(tally));
+  EXPECT_LE(tally.part(Verdict::withheld), 7.0);
+  EXPECT_LE(tally.part(Verdict::total_only), 16.0);
+  EXPECT_LE(tally.part(Verdict::withheld, Irregularity::none, Irregularity::one_torn), 3.0);
+  EXPECT_LE(
+      tally.part(Verdict::withheld, Irregularity::percent_missing, Irregularity::percent_late),
+      11.0);
+}
+
+TEST(GeneratedLog, GivesMoreFiguresWithTheNumberOfGpus) {
+  constexpr std::uint64_t kSeed = 2'000'000;
+  const Tally tally = tally_of(kSeed, true);
+  EXPECT_LE(tally.part(Verdict::wrong), most_wrong(tally));
+  EXPECT_LE(tally.part(Verdict::withheld), 3.0);
+  EXPECT_LE(tally.part(Verdict::total_only), 16.0);
+}
+
+}  // namespace
+}  // namespace wattle::test
