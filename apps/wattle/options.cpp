@@ -40,6 +40,14 @@ MonitorOptions checked_monitor(RawOptions& raw, bool has_mark, std::vector<std::
 SummaryOptions checked_summary(RawOptions& raw) {
   SummaryOptions summary = std::move(raw.summary);
   summary.json = raw.json;
+  if (raw.gpus_in_file) {
+    constexpr std::size_t kMost = 128;
+    summary.gpus_in_file = parse_unsigned<std::size_t>(*raw.gpus_in_file);
+    if (!summary.gpus_in_file || *summary.gpus_in_file < 1 || *summary.gpus_in_file > kMost) {
+      throw InvalidArgument(fmt::format("--gpus-in-file takes a number from 1 to {}, not '{}'",
+                                        kMost, printable(*raw.gpus_in_file)));
+    }
+  }
   // "None" is what the probe prints where it does not know.
   if (!raw.allocator_peak || *raw.allocator_peak == "None") return summary;
   summary.allocator_peak_mb = parse_double(*raw.allocator_peak);

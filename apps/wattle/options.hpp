@@ -100,6 +100,7 @@ struct TopOptions {
 struct SummaryOptions {
   std::string path;  ///< a folder, or one file; "-" is stdin
   std::optional<double> allocator_peak_mb{};
+  std::optional<std::size_t> gpus_in_file{};
   bool json = false;
 };
 

@@ -273,6 +273,10 @@ void add_summary(CLI::App& app, RawOptions& raw) {
           "The most MiB that the program's own allocator had in use, for the summary; None: "
           "not known")
       ->type_name("X");
+  command
+      ->add_option("--gpus-in-file", raw.gpus_in_file,
+                   "The number of GPUs that a log of nvidia-smi without an index has rows of")
+      ->type_name("N");
 }
 
 /// The command `only`, or all if it is empty.

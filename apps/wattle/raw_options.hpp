@@ -35,6 +35,7 @@ struct RawOptions {
   std::string monitor_interval = "2";
   MonitorOptions monitor;
   std::optional<std::string> allocator_peak;
+  std::optional<std::string> gpus_in_file;
   SummaryOptions summary;
   RunOptions run;
   RawSaveOptions save;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -40,7 +42,8 @@ std::uint64_t bytes_of_files(const std::filesystem::path& path, bool is_folder) 
 }
 
 /// Shows what it is doing where that takes long.
-ResourceSummary summarized(const std::filesystem::path& path, bool is_folder) {
+ResourceSummary summarized(const std::filesystem::path& path, bool is_folder,
+                           std::optional<std::size_t> gpus_in_file) {
   constexpr std::chrono::seconds kLong{2};
   constexpr std::chrono::milliseconds kShowEvery{200};
   const auto all_bytes = static_cast<double>(bytes_of_files(path, is_folder));
@@ -54,7 +57,8 @@ ResourceSummary summarized(const std::filesystem::path& path, bool is_folder) {
     const double part = std::clamp(static_cast<double>(bytes) / all_bytes, 0.001, 1.0);
     progress.show("reading, " + left_text(part, now - begin), part);
   };
-  return is_folder ? summary_of_folder(path, report) : summary_of_file(path, report);
+  return is_folder ? summary_of_folder(path, report, gpus_in_file)
+                   : summary_of_file(path, report, gpus_in_file);
 }
 
 /// Why there is no figure, for each file.
@@ -88,7 +92,7 @@ int execute(const SummaryOptions& options) {
     return kNothingFound;
   }
   Output output = Output::open("-", false);
-  ResourceSummary summary = summarized(path, is_folder);
+  ResourceSummary summary = summarized(path, is_folder, options.gpus_in_file);
   if (options.allocator_peak_mb) summary.set_allocator_peak(*options.allocator_peak_mb);
   const bool has_any = has_figures(summary);
   if (!has_any && !options.json) {

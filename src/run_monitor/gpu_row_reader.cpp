@@ -96,8 +96,7 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.temperature = place({"temperature.gpu"});
   found.name = place({"name", "gpu_name"});
   found.index = place({"index"});
-  found.uuid =
-      place({"uuid", "gpu_uuid", "serial", "gpu_serial", "pci.bus_id", "gpu_bus_id"});
+  found.uuid = place({"uuid", "gpu_uuid", "serial", "gpu_serial", "pci.bus_id", "gpu_bus_id"});
   if (!is_header && found.timestamp == kNone) return false;
   columns_ = found;
   has_header_ = true;

@@ -80,7 +80,7 @@ class GpuCsv : RowCounts {
   std::int64_t last_ms_ = 0;
   std::optional<std::int64_t> first_unassigned_ms_{};  ///< of rows whose GPU is not known
   std::optional<std::int64_t> last_unassigned_ms_{};
-  bool lacks_time_ = false;                          ///< some rows had neither a name nor a time
+  bool lacks_time_ = false;  ///< some rows had neither a name nor a time
 };
 
 }  // namespace wattle

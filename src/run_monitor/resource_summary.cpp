@@ -61,9 +61,11 @@ void take_samples(ResourceSummary& summary, SamplesResult samples,
   if (summary.mem_util_mean_pct) summary.mem_util_source = path;
 }
 
-void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read) {
+void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read,
+                  std::optional<std::size_t> gpus_in_file) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
+  if (gpus_in_file) csv.expect_gpus(*gpus_in_file);
   SummaryFile file = read_table(source, csv, read);
   GpuTable table = csv.result();
   if (!is_measured) {
@@ -102,7 +104,8 @@ void take_cpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& rea
 
 /// The samples first: they are what the monitor measured, and the others tables of it.
 ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const Source& dmon_csv,
-                           const Source& samples_csv, const SummaryProgress& progress = {}) {
+                           const Source& samples_csv, const SummaryProgress& progress = {},
+                           std::optional<std::size_t> gpus_in_file = {}) {
   ReadBytes read(progress);
   ResourceSummary summary;
   std::optional<SummaryFile> samples_file;
@@ -114,7 +117,7 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
     summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
-  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read);
+  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file);
   if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
   if (dmon_csv.path) take_dmon(summary, dmon_csv, is_measured, read);
   if (samples_file) summary.files.push_back(std::move(*samples_file));
@@ -161,18 +164,18 @@ constexpr const char* kKinds =
 
 }  // namespace
 
-ResourceSummary summary_of_file(const std::filesystem::path& path,
-                                const SummaryProgress& progress) {
+ResourceSummary summary_of_file(const std::filesystem::path& path, const SummaryProgress& progress,
+                                std::optional<std::size_t> gpus_in_file) {
   TableFile file(path, 0);
   const TableKind kind = kind_of(file);
   const Source open{.path = path, .open = &file};
   const auto source = [&](TableKind its_kind) { return kind == its_kind ? open : Source{}; };
   if (kind != TableKind::unknown) {
     return summary_of(source(TableKind::gpus), source(TableKind::cpus), source(TableKind::dmon),
-                      source(TableKind::samples), progress);
+                      source(TableKind::samples), progress, gpus_in_file);
   }
   // Read as the likeliest kind, it says what does not fit.
-  ResourceSummary summary = summary_of(open, {}, {}, {}, progress);
+  ResourceSummary summary = summary_of(open, {}, {}, {}, progress, gpus_in_file);
   std::string& problem = summary.files.front().problem;
   if (file.has_text()) problem += fmt::format("; {}", kKinds);
   return summary;
@@ -186,9 +189,10 @@ ResourceSummary build_resource_summary(const std::optional<std::filesystem::path
 }
 
 ResourceSummary summary_of_folder(const std::filesystem::path& folder,
-                                  const SummaryProgress& progress) {
+                                  const SummaryProgress& progress,
+                                  std::optional<std::size_t> gpus_in_file) {
   return summary_of({folder / "hw_metrics.csv"}, {folder / "cpu_metrics.csv"},
-                    {folder / "hw_dmon.csv"}, {folder / "hw_samples.csv"}, progress);
+                    {folder / "hw_dmon.csv"}, {folder / "hw_samples.csv"}, progress, gpus_in_file);
 }
 
 ResourceSummary build_resource_summary(const HardwareFiles& files) {

@@ -1,6 +1,7 @@
 // Summaries of a run monitor's files: of all files in a folder, and as text for a terminal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -15,12 +16,14 @@ namespace wattle {
 /// As `build_resource_summary` of the files that a monitor writes into `folder`; those that are not
 /// there have a problem.
 [[nodiscard]] ResourceSummary summary_of_folder(const std::filesystem::path& folder,
-                                                const SummaryProgress& progress);
+                                                const SummaryProgress& progress,
+                                                std::optional<std::size_t> gpus_in_file = {});
 
 /// As `build_resource_summary` of one file, whatever it is called: its first lines show of which
 /// kind it is.
 [[nodiscard]] ResourceSummary summary_of_file(const std::filesystem::path& path,
-                                              const SummaryProgress& progress);
+                                              const SummaryProgress& progress,
+                                              std::optional<std::size_t> gpus_in_file = {});
 
 /// True if there is any figure.
 [[nodiscard]] bool has_figures(const ResourceSummary& summary) noexcept;

@@ -21,7 +21,7 @@ constexpr double kUnlikeCost = 15.0;
 constexpr const char* kNoOrder =
     "which GPU a row is of is not known (no column index or uuid, and the rows follow no order for "
     "long): no figures per GPU, no energy; log with --query-gpu=index,...";
-constexpr const char* kNoNumber =
+constexpr const char* kNoCountOfGpus =
     "which GPU a row is of is not known (no column index or uuid, and the rows do not show how "
     "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
 constexpr const char* kAlike =
@@ -348,7 +348,7 @@ bool RowAssigner::step_over(std::size_t& from) {
 
 void RowAssigner::find_orders(std::size_t from) {
   const RoundSolution solution = solve_rounds(Traces(traces_).subspan(from), gpus_);
-  if (solution.doubt == RoundDoubt::gpus) doubt(Outcome::unknown, kNoNumber);
+  if (solution.doubt == RoundDoubt::gpus) doubt(Outcome::unknown, kNoCountOfGpus);
   if (solution.doubt == RoundDoubt::order) doubt(Outcome::unknown, kNoOrder);
   if (solution.lacks_gpus) doubt(Outcome::total_only, kAlike);
   for (RoundPiece piece : solution.pieces) {

@@ -75,7 +75,7 @@ TEST(GpuCsv, GivesNoRowToAnotherGpuAfterTwoInOne) {
   lines.erase(lines.begin() + 13);
   const GpuTable table = csv_of(lines).result();
   ASSERT_THAT(table.gpus, SizeIs(3));
-  for (const std::size_t gpu : {0, 1, 2}) {
+  for (std::size_t gpu = 0; gpu < 3; ++gpu) {
     EXPECT_EQ(table.gpus[gpu].power_watts_max, 100.0 * static_cast<double>(gpu + 1));
   }
 }
