@@ -71,7 +71,7 @@ TEST_F(TrackMemory, CountsPagesOfAForkOnceInEachRow) {
 
 TEST_F(TrackMemory, CountsPagesOfAForkOnceInARun) {
   const Outcome outcome =
-      run(wattle(Words{"run", "--quiet", "--json", "-", "--"} + child(tree("1500"))));
+      run(wattle(Words{"run", "--quiet", "--json", "-", "--"} + child(tree("500"))));
   ASSERT_EQ(outcome.code(), 0) << outcome.err;
   const Json json = parse_json(outcome.out.substr(outcome.out.find('{')));
   const Json& usage = json["resource_usage"];
