@@ -115,4 +115,3 @@ void ServerCounters::book_one(Quantity quantity, DeviceId device, std::uint64_t 
 }
 
 }  // namespace wattle::client
-constexpr std::chrono::nanoseconds kLongestHalfWidth = std::chrono::milliseconds(250);
