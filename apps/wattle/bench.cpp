@@ -45,6 +45,7 @@ std::vector<Export> open_exports(const BenchOptions& options) {
   exports.push_back({opened(options.csv_path), to_csv});
   exports.push_back({opened(options.markdown_path), to_markdown});
   exports.push_back({opened(options.asciidoc_path), to_asciidoc});
+  exports.push_back({opened(options.orgmode_path), to_orgmode});
   exports.push_back({opened(options.html_path), [](const BenchRecord& record) {
                        return html::to_html(html::page_of(record));
                      }});
@@ -137,8 +138,30 @@ class Bench {
  private:
   using Group = std::vector<std::size_t>;
 
-  /// Commands that take turns.
+  /// Commands that take turns, and what cleans up after them, whatever happens.
   void run_group(const Group& group) {
+    try {
+      run_rounds(group);
+    } catch (...) {
+      // The first failure is the one that is reported; a second signal ends this too.
+      try {
+        clean_up(group);
+      } catch (const BenchFailed& failed) {
+        print_message("bench", failed.what());
+      }
+      throw;
+    }
+    --groups_left_;
+    clean_up(group);
+  }
+
+  void clean_up(const Group& group) {
+    for (const std::size_t i : group) {
+      runner_.unmeasured(plan_.commands[i].cleanup, "cleanup command");
+    }
+  }
+
+  void run_rounds(const Group& group) {
     for (const std::size_t i : group) runner_.unmeasured(plan_.commands[i].setup, "setup command");
     for (std::size_t round = 0; round < options_.warmup; ++round) {
       for (const std::size_t i : group) {
@@ -163,17 +186,13 @@ class Bench {
         rounds = rounds_of(options_, shortest_run(group));
       }
     }
-    --groups_left_;
-    for (const std::size_t i : group) {
-      runner_.unmeasured(plan_.commands[i].cleanup, "cleanup command");
-    }
   }
 
   Report run_once(const PlannedCommand& command) {
     runner_.unmeasured(command.prepare, "preparation command");
     runner_.pause();
     Report report = runner_.measured(command.command);
-    if (report.exit.code != 0 && !options_.ignores_failure) {
+    if (!options_.ignored.accept(report.exit.code, report.exit.signal)) {
       const std::string how =
           report.exit.signal
               ? fmt::format("was killed by signal {}", *report.exit.signal)

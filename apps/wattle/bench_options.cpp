@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* kBenchFooter = R"(
 Runs each command many times, measures each run as wattle run does, and compares the commands with the
-first one, or with --reference. The options are those of hyperfine. The runs of all commands take turns, in
+first one, or with --reference. Options have the names that they have in hyperfine, whose --sort,
+--time-unit (-u) and --style are missing. The runs of all commands take turns, in
 a random order in each round; --sequential runs one command after the other. Results go to stdout,
 progress and warnings to stderr. In commands, {VAR} is the value of a parameter.
 --save keeps each run that counts in the history, with the tag bench=ID, with a tag for each parameter, and
@@ -106,7 +107,8 @@ void add_hooks(CLI::App& bench, BenchOptions& options) {
       ->allow_extra_args(false);
   add("-C,--conclude", options.conclude, "Run CMD after each run; as --prepare")
       ->allow_extra_args(false);
-  add("-c,--cleanup", options.cleanup, "Run CMD after the last run of each command");
+  add("-c,--cleanup", options.cleanup,
+      "Run CMD after the last run of each command, also if a run fails or is interrupted");
   add("--reference", options.reference, "Compare with CMD; it is run too");
 }
 
@@ -147,6 +149,7 @@ void add_exports(CLI::App& bench, BenchOptions& options) {
   add("--export-csv", options.csv_path, "Write one row per command to FILE as CSV");
   add("--export-markdown", options.markdown_path, "Write a Markdown table to FILE");
   add("--export-asciidoc", options.asciidoc_path, "Write an AsciiDoc table to FILE");
+  add("--export-orgmode", options.orgmode_path, "Write an Org-mode table to FILE");
   add_html(bench, options.html_path);
 }
 
@@ -166,22 +169,24 @@ CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
   CLI::Option* shell = add_value(*bench, "-S,--shell", raw.bench.shell, "SHELL",
                                  "Shell for all commands; none: without one");
   bench->add_flag("-N", raw.no_shell, "As --shell none, for commands of a few ms")->excludes(shell);
-  bench->add_flag("-i,--ignore-failure", raw.bench.ignores_failure, "Go on if a command fails");
+  bench->add_flag("-i,--ignore-failure", raw.ignored,
+                  "Go on if a command fails; =1,2: if its exit status is one of these");
   add_estimate(*bench, raw.bench.estimate);
   bench->add_flag("--sequential", raw.bench.is_sequential,
                   "Run one command after the other, not in turns");
   add_value(*bench, "--input", raw.bench.input, "WHERE", "Stdin of the commands: null, or FILE");
-  add_value(*bench, "--output", raw.bench.output, "WHERE",
-            "Stdout of the commands: null, pipe, inherit, or FILE");
+  CLI::Option* output = add_value(*bench, "--output", raw.bench.output, "WHERE",
+                                  "Stdout of the commands: null, pipe, inherit, or FILE");
+  bench->add_flag("--show-output", raw.shows_output, "As --output inherit")->excludes(output);
   add_value(*bench, "--gpus", raw.bench.gpus, "LIST", "GPUs to measure; as wattle run");
   add_exports(*bench, raw.bench);
   add_save(*bench, raw.save, "each run");
   return bench;
 }
 
-std::array<std::string, 5> result_paths(const BenchOptions& options) {
-  return {options.json_path, options.csv_path, options.markdown_path, options.asciidoc_path,
-          options.html_path};
+std::array<std::string, 6> result_paths(const BenchOptions& options) {
+  return {options.json_path,     options.csv_path,     options.markdown_path,
+          options.asciidoc_path, options.orgmode_path, options.html_path};
 }
 
 BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
@@ -195,7 +200,9 @@ BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
     throw InvalidArgument("a command is empty: give each command as one word, in quotes");
   }
   if (raw.no_shell) bench.shell = "none";
+  if (raw.shows_output) bench.output = "inherit";
   bench.saving = checked_save(raw.save);
+  bench.ignored = parse_ignored_failures(raw.ignored);
   // What the commands write is no result, but would be replaced by one.
   std::set<std::string> paths = {bench.output};
   for (const std::string& path : result_paths(bench)) {

@@ -27,7 +27,9 @@ struct RawBenchOptions {
   std::string interval = "0.1";
   std::string seed;
   std::string step_size;
+  std::string ignored;
   bool no_shell = false;
+  bool shows_output = false;
   RawSaveOptions save;
   std::vector<std::pair<std::string, std::string>> lists;
   std::vector<std::tuple<std::string, std::string, std::string>> scans;
@@ -36,7 +38,7 @@ struct RawBenchOptions {
 /// `raw` outlives the parsing.
 CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw);
 /// Where results go; those that are not asked for are empty.
-[[nodiscard]] std::array<std::string, 5> result_paths(const BenchOptions& options);
+[[nodiscard]] std::array<std::string, 6> result_paths(const BenchOptions& options);
 /// Throws `InvalidArgument`.
 [[nodiscard]] BenchOptions checked_bench(const RawBenchOptions& raw, const System& system);
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runs/ignored_failures.hpp"
 #include "save_options.hpp"
 #include "wattle/system.hpp"
 
@@ -43,7 +44,7 @@ struct BenchOptions {
   std::chrono::nanoseconds interval{0};
   std::string gpus = "all";
   bool is_sequential = false;
-  bool ignores_failure = false;
+  IgnoredFailures ignored{};
   bool estimate = false;                ///< a range where no sensor covers the CPU
   std::optional<std::uint64_t> seed{};  ///< absent: by chance
   SaveOptions saving{};
@@ -52,6 +53,7 @@ struct BenchOptions {
   std::string csv_path;
   std::string markdown_path;
   std::string asciidoc_path;
+  std::string orgmode_path;
   std::string html_path;  ///< "-": stdout, and the text goes to stderr
 };
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/text.hpp"
 #include "commands.hpp"
 #include "history_query.hpp"
 #include "output.hpp"
@@ -31,10 +33,28 @@ RunSource source_named(const std::string& word) {
   return source_of(records, word);
 }
 
+/// Prints which side has failed runs that are not ignored. False: none has.
+bool has_failed_runs(const CompareOptions& options, const std::vector<ComparedRuns>& all) {
+  for (const ComparedRuns& pair : all) {
+    for (const auto& [source, side] : {std::pair(&options.a, &pair.a), {&options.b, &pair.b}}) {
+      const auto failed = std::ranges::count_if(side->runs, [&](const RunCost& run) {
+        return !options.ignored.accept(run.code, run.signal);
+      });
+      if (failed == 0) continue;
+      print_message("compare", "--fail-above cannot be decided",
+                    fmt::format("{} of {} of {} failed; --ignore-failure compares failed runs too",
+                                failed, counted(side->runs.size(), "run"), printable(*source)));
+      return true;
+    }
+  }
+  return false;
+}
+
 /// The exit status: 1 if the cost is above the limit beyond chance, 2 if that cannot be decided.
 /// `is_whole`: each command is compared.
 int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all, bool is_whole) {
   if (!options.fail_above) return 0;
+  if (has_failed_runs(options, all)) return kNotComparable;
   int status = 0;
   for (const ComparedRuns& pair : all) {
     const auto found = std::ranges::find(pair.comparisons, options.cost, &Comparison::cost);

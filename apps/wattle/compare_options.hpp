@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runs/ignored_failures.hpp"
 #include "runs/run_cost.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
@@ -18,6 +19,7 @@ struct CompareOptions {
   std::string b{};
   std::optional<double> fail_above{};  ///< a part: 0.05
   Cost cost = Cost::energy;            ///< what `fail_above` is about
+  IgnoredFailures ignored{};           ///< failed runs that `fail_above` takes all the same
   bool force = false;
   bool json = false;
   std::string html_path{};  ///< empty: none; "-": stdout, in place of the text
@@ -29,6 +31,7 @@ struct RawCompareOptions {
   std::vector<std::string> sources;
   std::string fail_above;
   std::string quantity = "energy";
+  std::string ignored;
 };
 
 /// `raw` outlives the parsing.

@@ -1,97 +1,106 @@
 #include "git_dirty.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
+#include "base/split.hpp"
+#include "git_command.hpp"
 
 namespace wattle::app {
 namespace {
 
-/// Becomes git, with its output on `out`. Only calls that are safe in a forked child of a process
-/// without threads.
-[[noreturn]] void become_git(const char* worktree, int out) noexcept {
-  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(nothing, STDERR_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  ::setenv("GIT_OPTIONAL_LOCKS", "0", 1);  // it only reads
-  // A program that the repository names must not run because of a measurement.
-  ::execlp("git", "git", "-C", worktree, "-c", "core.fsmonitor=false", "status", "--porcelain",
-           "--untracked-files=no", nullptr);
-  constexpr int kNoGit = 127;
-  ::_exit(kNoGit);
+/// Switches off the filters that any configuration names: git would run them to compare a file.
+/// False: they are not known.
+bool switch_filters_off(GitCommand& git) {
+  const auto found = git.run({"config", "--name-only", "-z", "--get-regexp", "^filter[.]"});
+  constexpr int kNone = 1;
+  if (found.code == kNone) return true;
+  if (found.code != 0) return false;
+  std::string_view rest = found.out;
+  while (!rest.empty()) {
+    const std::string_view name = take_until(rest, '\0');
+    const std::size_t last = name.rfind('.');
+    // In a setting given by -c, "=" ends the name.
+    if (last == std::string_view::npos || name.find('=') != std::string_view::npos) return false;
+    const std::string filter(name.substr(0, last));
+    for (const char* key : {".clean", ".smudge", ".process"}) git.set(filter + key, "");
+    git.set(filter + ".required", "false");
+  }
+  return true;
 }
 
-/// True once there is something to read, or the end.
-bool is_readable_by(int fd, TimePoint deadline) noexcept {
-  for (;;) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - machine_clock().now());
-    if (left.count() <= 0) return false;
-    pollfd waited{fd, POLLIN, 0};
-    const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
+/// What `git status` shows as changed.
+struct Changes {
+  bool any = false;
+  bool staged = false;               ///< the index differs from the commit
+  std::vector<std::string> files{};  ///< of the others, the first ones
+};
+
+Changes changes_of(std::string_view status) {
+  constexpr std::size_t kMostFiles = 100;
+  Changes changes;
+  while (!status.empty()) {
+    // "XY PATH": X of the index, Y of the file. A renamed one has a second path.
+    const std::string_view line = take_until(status, '\0');
+    if (line.size() < 4) continue;
+    changes.any = true;
+    if (line[0] != ' ') {
+      changes.staged = true;
+      break;
+    }
+    if (line[1] == 'D') changes.staged = true;  // no filter makes up for a file that is gone
+    if (changes.files.size() < kMostFiles) changes.files.emplace_back(line.substr(3));
   }
+  return changes;
 }
 
-/// The status of `pid`, which has closed its output or was killed; absent if it does not end.
-std::optional<int> status_by(pid_t pid, TimePoint deadline) noexcept {
-  for (;;) {
-    int status = 0;
-    if (::waitpid(pid, &status, WNOHANG) == pid) return status;
-    if (machine_clock().now() >= deadline) return std::nullopt;
-    ::usleep(1000);
+/// True if a file of these is compared as it is. Absent: git does not tell.
+std::optional<bool> has_unfiltered(GitCommand& git, const std::vector<std::string>& files) {
+  std::vector<std::string> words = {"check-attr", "-z", "filter", "--"};
+  words.insert(words.end(), files.begin(), files.end());
+  const auto found = git.run(words);
+  if (found.code != 0) return std::nullopt;
+  std::string_view rest = found.out;
+  while (!rest.empty()) {
+    (void)take_until(rest, '\0');  // the path
+    (void)take_until(rest, '\0');  // "filter"
+    const std::string_view value = take_until(rest, '\0');
+    if (value == "unspecified" || value == "unset") return true;
   }
+  return false;
+}
+
+/// Why it is not known; null where it is.
+const char* find_out(GitCommand& git, std::optional<bool>& dirty) {
+  if (!switch_filters_off(git)) return "git failed, or there is no git";
+  const auto status =
+      git.run({"status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"});
+  if (status.code != 0) return "git status failed, or there is no git";
+  const Changes changes = changes_of(status.out);
+  if (!changes.any || changes.staged) {
+    dirty = changes.any;
+    return nullptr;
+  }
+  const auto is_unfiltered = has_unfiltered(git, changes.files);
+  if (!is_unfiltered) return "git failed";
+  if (!*is_unfiltered) return "all changed files go through a filter, which is not run";
+  dirty = true;
+  return nullptr;
 }
 
 }  // namespace
 
-std::optional<pid_t> find_dirty(GitState& git, std::chrono::milliseconds limit) {
-  const auto unknown = [&](const char* why) {
-    if (git.unknown.empty()) git.unknown = why;
-  };
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    unknown("git status could not be started");
-    return std::nullopt;
-  }
-  const Fd out(ends[0]);
-  Fd in(ends[1]);
-  const pid_t pid = ::fork();
-  if (pid == 0) become_git(git.worktree.c_str(), in.get());
-  in.reset();
-  if (pid < 0) {
-    unknown("git status could not be started");
-    return std::nullopt;
-  }
-  const TimePoint deadline = machine_clock().now() + limit;
-  const bool has_answered = is_readable_by(out.get(), deadline);
-  char first = 0;
-  const bool has_changes = has_answered && ::read(out.get(), &first, 1) == 1;
-  // The first line is enough.
-  if (has_changes || !has_answered) ::kill(pid, SIGKILL);
-  constexpr std::chrono::milliseconds kGrace{200};
-  const auto status = status_by(pid, machine_clock().now() + kGrace);
-  if (has_changes) {
-    git.dirty = true;
-  } else if (has_answered && status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0) {
-    git.dirty = false;
-  } else {
-    unknown(has_answered ? "git status failed, or there is no git" : "git status took too long");
-  }
-  return status ? std::nullopt : std::optional(pid);
+std::set<pid_t> find_dirty(GitState& git, std::chrono::milliseconds limit) {
+  GitCommand command(git.worktree.string(), machine_clock().now() + limit);
+  const char* why = find_out(command, git.dirty);
+  if (command.is_late()) why = "git took too long";
+  if (command.is_late()) git.dirty.reset();
+  if (why != nullptr && git.unknown.empty()) git.unknown = why;
+  return command.left();
 }
 
 }  // namespace wattle::app

@@ -23,6 +23,13 @@ constexpr int kNoSuchRun = 1;
 
 void complain(std::string_view text) { print_message("history", text); }
 
+/// Names damaged runs. False: there are some.
+bool is_whole(RunHistory& history) {
+  const std::vector<std::string> damage = history.take_damage();
+  for (const std::string& run : damage) complain(run);
+  return damage.empty();
+}
+
 int list(RunHistory& history, const HistoryOptions& options) {
   constexpr std::size_t kShown = 20;
   HistoryFilter filter = options.filter;
@@ -37,6 +44,7 @@ int list(RunHistory& history, const HistoryOptions& options) {
       .write(options.json  ? list_json(runs)
              : options.csv ? list_csv(runs)
                            : list_text(runs, more, style_of(STDOUT_FILENO)));
+  if (!is_whole(history)) return kNoSuchRun;
   return runs.empty() && is_for_people ? kNoSuchRun : 0;
 }
 
@@ -54,15 +62,15 @@ int show(RunHistory& history, const HistoryOptions& options) {
 int export_all(RunHistory& history, const HistoryOptions& options) {
   if (options.csv) {
     Output::open("-", false).write(list_csv(history.list(options.filter)));
-    return 0;
+    return is_whole(history) ? 0 : kNoSuchRun;
   }
   // A history may be larger than the memory.
   const Fd out = open_stdout();
   history.each(options.filter, [&](const SavedRun& run) {
-    const std::string line = saved_run_line(run) + "\n";
+    const std::string line = safe_json(saved_run_line(run)) + "\n";
     if (const int error = write_all(out.get(), line); error != 0) throw WriteError("stdout", error);
   });
-  return 0;
+  return is_whole(history) ? 0 : kNoSuchRun;
 }
 
 /// Adds the runs of one file. Lines that are no run are named and left out; false if there is one.
@@ -117,6 +125,17 @@ int import(RunHistory& history, const HistoryOptions& options) {
   return is_whole ? 0 : kRunFailed;
 }
 
+int check(RunHistory& history) {
+  const RunHistory::Check found = history.check();
+  for (const std::string& run : found.damaged) complain(run);
+  for (const std::string& problem : found.problems) complain("SQLite reports: " + problem);
+  const std::size_t whole = found.runs - found.repaired - found.damaged.size();
+  Output::open("-", false)
+      .write(fmt::format("{} checked: {} whole, {} repaired, {} damaged\n",
+                         counted(found.runs, "run"), whole, found.repaired, found.damaged.size()));
+  return found.damaged.empty() ? 0 : kNoSuchRun;
+}
+
 int act(RunHistory& history, const HistoryOptions& options) {
   switch (options.action) {
     case HistoryAction::list:
@@ -130,6 +149,8 @@ int act(RunHistory& history, const HistoryOptions& options) {
       return export_all(history, options);
     case HistoryAction::import:
       return import(history, options);
+    case HistoryAction::check:
+      return check(history);
   }
   return kRunFailed;
 }
@@ -138,8 +159,10 @@ int act(RunHistory& history, const HistoryOptions& options) {
 /// is damaged its reader says so.
 void take_in(RunHistory& history) {
   try {
-    for (const std::string& problem : import_spool(history).problems) complain(problem);
-  } catch (const WriteError& error) {
+    const SpoolImport taken = import_spool(history);
+    for (const std::string& problem : taken.problems) complain(problem);
+    if (taken.runs > 0) complain(fmt::format("saved {} that waited", counted(taken.runs, "run")));
+  } catch (const Error& error) {
     complain(fmt::format("runs wait to be saved: {}", error.what()));
   }
 }
@@ -149,12 +172,11 @@ void take_in(RunHistory& history) {
 int execute(const HistoryOptions& options) {
   const Settings settings = read_settings();
   for (const std::string& problem : settings.problems) complain("ignored: " + problem);
-  const std::filesystem::path path =
-      settings.history.empty() ? default_history_path() : settings.history;
-  const bool makes = options.action == HistoryAction::import || has_spool(path);
   try {
+    const std::filesystem::path path = history_of(settings);
+    const bool makes = options.action == HistoryAction::import || has_spool(path);
     RunHistory history(path, makes ? RunHistory::Missing::make : RunHistory::Missing::refuse);
-    take_in(history);
+    if (has_spool(path)) take_in(history);
     return act(history, options);
   } catch (const InvalidArgument& error) {
     complain(error.what());

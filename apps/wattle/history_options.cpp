@@ -30,10 +30,11 @@ characters if no other ID starts with them.
   wattle history rm ID...          Remove runs
   wattle history export            Print whole runs, one line of JSON each; --csv: the list
   wattle history import FILE...    Add runs that export, or run --json --append, wrote
+  wattle history check             Look for damage, and repair what can be repaired
 
 --since and --until take a date (2026-11-21, "2026-11-21 10:00") or an age (90s, 30min, 12h, 3d, 2w).
 The history is the file WATTLE_HISTORY, else history.db in the state folder (~/.local/state/wattle).
-Exit status: 0, 1 if there is no such run, 64 for a wrong option, 125 if a file cannot be read or
+Exit status: 0, 1 if there is no such run or one is damaged, 64 for a wrong option, 125 if a file cannot be read or
 written.
 
 examples:
@@ -165,7 +166,7 @@ double parse_time(const std::string& text, std::string_view option, double now_u
 void add_history(CLI::App& app, RawHistoryOptions& raw) {
   CLI::App* history = app.add_subcommand("history", "List, show and move saved runs");
   history->footer(kHistoryFooter);
-  history->add_option("ACTION", raw.words, "show, rm, export or import, and IDs or files")
+  history->add_option("ACTION", raw.words, "show, rm, export, import or check, and IDs or files")
       ->type_name("");
   add_value(*history, "--command", raw.history.filter.command, "TEXT",
             "Runs whose command line contains TEXT");
@@ -231,12 +232,13 @@ MarkOptions checked_mark(const RawHistoryOptions& raw) {
 
 HistoryOptions checked_history(const RawHistoryOptions& raw) {
   HistoryOptions options = raw.history;
-  constexpr std::array<std::pair<std::string_view, HistoryAction>, 5> kActions = {
+  constexpr std::array<std::pair<std::string_view, HistoryAction>, 6> kActions = {
       {{"list", HistoryAction::list},
        {"show", HistoryAction::show},
        {"rm", HistoryAction::remove},
        {"export", HistoryAction::export_all},
-       {"import", HistoryAction::import}}};
+       {"import", HistoryAction::import},
+       {"check", HistoryAction::check}}};
   if (!raw.words.empty()) {
     options.action = action_of(raw.words, kActions);
     options.words.assign(raw.words.begin() + 1, raw.words.end());

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/facts_text.hpp"
 #include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
@@ -94,13 +96,13 @@ std::string list_csv(const std::vector<RunSummary>& runs) {
       "signal,"
       "host,git_commit,git_dirty,tags,command,energy_is_lower_bound\n";
   for (const RunSummary& run : runs) {
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s,
-                    run.wall_s, number_cell(run.energy_j), number_cell(run.energy_uncertainty_j),
-                    number_cell(run.cpu_s), number_cell(run.peak_rss_bytes),
-                    number_cell(run.exit_code), number_cell(run.signal), csv_cell(run.host),
-                    run.git_commit, number_cell(run.git_dirty), csv_cell(tags_text(run.tags)),
-                    csv_cell(run.command), number_cell(run.energy_is_lower_bound));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id,
+                        run.started_unix_s, run.wall_s, number_cell(run.energy_j),
+                        number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
+                        number_cell(run.peak_rss_bytes), number_cell(run.exit_code),
+                        number_cell(run.signal), csv_cell(run.host), csv_cell(run.git_commit),
+                        number_cell(run.git_dirty), csv_cell(tags_text(run.tags)),
+                        csv_cell(run.command), number_cell(run.energy_is_lower_bound));
   }
   return text;
 }
@@ -108,10 +110,9 @@ std::string list_csv(const std::vector<RunSummary>& runs) {
 std::string run_text(const SavedRun& saved, const TextStyle& style) {
   const RunRecord record = parse_run_record(saved.record, "the record");
   const RunSummary run = summary_of(record);
-  constexpr std::size_t kLabelWidth = 14;
-  std::string text;
-  const auto add = [&](std::string_view label, const std::string& value) {
-    text += fmt::format("{:<{}}{}\n", label, kLabelWidth, value);
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](const std::string& label, const std::string& value) {
+    facts.emplace_back(label, value);
   };
   add("id", saved.id);
   add("command", printable(run.command, std::string::npos) + ": exit " + exit_text_of(run));
@@ -133,7 +134,7 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
   if (!saved.tags.empty()) add("tags", tags_text(saved.tags));
   if (!saved.directory.empty()) add("directory", printable(saved.directory));
   if (saved.git) add("git", commit_text(*saved.git));
-  return wrapped(text, style, kLabelWidth);
+  return facts_text(facts, style);
 }
 
 }  // namespace wattle::app

@@ -81,11 +81,24 @@ Job read_job(const Environment& environment) {
   return job;
 }
 
+namespace {
+
+/// A part of one file's name: a job's ID may hold anything.
+std::string file_part(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/' || byte < 0x20 || byte == 0x7F) c = '_';
+  }
+  return text == "." || text == ".." ? "_" : text;
+}
+
+}  // namespace
+
 PathValues path_values(const Job& job, const std::string& host, int pid) {
-  return {.host = host,
+  return {.host = file_part(host),
           .rank = std::to_string(job.rank.value_or(0)),
           .pid = std::to_string(pid),
-          .job = job.id.empty() ? "none" : job.id};
+          .job = job.id.empty() ? "none" : file_part(job.id)};
 }
 
 std::string host_name() {

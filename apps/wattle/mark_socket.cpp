@@ -1,5 +1,6 @@
 #include "mark_socket.hpp"
 
+#include <dirent.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,14 +11,45 @@
 #include <cstring>
 #include <exception>
 #include <initializer_list>
+#include <string_view>
 #include <system_error>
 
 #include "base/clock.hpp"
 #include "base/cpu_time.hpp"
+#include "base/fd.hpp"
 #include "base/unix_address.hpp"
 
 namespace wattle::app {
 namespace {
+
+constexpr std::string_view kFolderStart = "wattle-run-";
+constexpr const char* kSocketName = "/marks";
+
+/// True if nobody receives at a socket that is there: its wattle was killed.
+bool is_abandoned(const std::string& socket) noexcept {
+  const auto address = UnixAddress::of(socket);
+  const Fd probe(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return address && probe && ::connect(probe.get(), address->get(), address->size()) != 0 &&
+         errno == ECONNREFUSED;
+}
+
+/// Removes what runs that were killed left in `parent`. Only the owner of a folder can.
+void remove_abandoned(const char* parent) noexcept {
+  DIR* const folder = ::opendir(parent);
+  if (folder == nullptr) return;
+  constexpr int kMostEntries = 1000;  // /tmp may have a million
+  for (int i = 0; i < kMostEntries; ++i) {
+    const dirent* const entry = ::readdir(folder);  // NOLINT(concurrency-mt-unsafe): one stream
+    if (entry == nullptr) break;
+    const std::string_view name = static_cast<const char*>(entry->d_name);
+    if (!name.starts_with(kFolderStart)) continue;
+    const std::string path = std::string(parent) + "/" + std::string(name);
+    if (!is_abandoned(path + kSocketName)) continue;
+    ::unlink((path + kSocketName).c_str());
+    ::rmdir(path.c_str());
+  }
+  ::closedir(folder);
+}
 
 /// A folder with the mode 0700; empty with `errno` set where that fails.
 std::string make_private_folder() {
@@ -26,10 +58,12 @@ std::string make_private_folder() {
   for (const char* const parent : std::initializer_list<const char*>{
            ::secure_getenv("XDG_RUNTIME_DIR"), ::secure_getenv("TMPDIR"), "/dev/shm", "/tmp"}) {
     if (parent == nullptr || *parent != '/') continue;
-    std::string folder = std::string(parent) + "/wattle-run-XXXXXX";
+    std::string folder = std::string(parent) + "/" + std::string(kFolderStart) + "XXXXXX";
     // The address of a socket has room for 107 bytes.
     constexpr std::size_t kMostBytes = 100;
-    if (folder.size() <= kMostBytes && ::mkdtemp(folder.data()) != nullptr) return folder;
+    if (folder.size() > kMostBytes || ::mkdtemp(folder.data()) == nullptr) continue;
+    remove_abandoned(parent);
+    return folder;
   }
   return {};
 }
@@ -72,7 +106,7 @@ MarkSocket::MarkSocket() noexcept {
     folder_ = make_private_folder();
     if (!folder_.empty()) {
       socket_ = Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-      path_ = folder_ + "/marks";
+      path_ = folder_ + kSocketName;
     }
     const int error = folder_.empty() || !socket_ ? errno : bind_to(socket_.get(), path_);
     if (error == 0) return;

@@ -114,7 +114,7 @@ struct MonitorOptions {
   bool quiet = false;
 };
 
-enum class HistoryAction : std::uint8_t { list, show, remove, export_all, import };
+enum class HistoryAction : std::uint8_t { list, show, remove, export_all, import, check };
 
 /// `wattle history`.
 struct HistoryOptions {

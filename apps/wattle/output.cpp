@@ -8,9 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <optional>
+#include <span>
 
 #include "base/parse.hpp"
+#include "base/printable_text.hpp"
+#include "base/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -34,6 +38,18 @@ std::optional<int> descriptor_of(std::string_view path) {
     if (number && std::in_range<int>(*number)) return static_cast<int>(*number);
   }
   return std::nullopt;
+}
+
+/// Colours are for terminals; `style_of` makes none elsewhere.
+Colors colors_of(int fd) noexcept { return ::isatty(fd) == 1 ? Colors::own : Colors::none; }
+
+/// Puts the message together before it is made safe: it needs memory.
+void write_unsafe_message(std::span<const std::string_view> parts) noexcept {
+  try {
+    write_to_stderr(joined(parts, ""));
+  } catch (const std::exception&) {
+    write_to_stderr("wattle: a message cannot be shown: out of memory\n");
+  }
 }
 
 }  // namespace
@@ -79,10 +95,14 @@ Output Output::open(const std::string& path, bool append) {
   return Output(WholeFile(path, append ? Mode::extend : Mode::replace));
 }
 
+std::string safe_for(int fd, std::string_view text) { return safe_output(text, colors_of(fd)); }
+
 void Output::write(std::string_view text) {
-  if (auto* const file = std::get_if<WholeFile>(&target_)) return file->write(text);
+  if (auto* const file = std::get_if<WholeFile>(&target_)) {
+    return file->write(safe_output(text, Colors::none));
+  }
   auto& stream = std::get<Stream>(target_);
-  int error = write_all(stream.fd.get(), text);
+  int error = write_all(stream.fd.get(), safe_for(stream.fd.get(), text));
   // Some file systems report only now that the disk is full.
   if (::close(stream.fd.release()) != 0 && error == 0 && errno != EINTR) error = errno;
   if (error != 0) throw WriteError(stream.name, error);
@@ -98,12 +118,23 @@ bool write_or_report(std::string_view command, Output& output, std::string_view 
   }
 }
 
-void write_to_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
+void write_to_stderr(std::string_view text) noexcept {
+  const Colors colors = colors_of(STDERR_FILENO);
+  if (is_safe_output(text, colors)) return static_cast<void>(write_all(STDERR_FILENO, text));
+  try {
+    (void)write_all(STDERR_FILENO, safe_output(text, colors));
+  } catch (const std::exception&) {
+    (void)write_all(STDERR_FILENO, "(a text that cannot be shown)\n");
+  }
+}
 
 void print_message(std::string_view command, std::string_view message,
                    std::string_view cause) noexcept {
   const std::array<std::string_view, 7> parts = {
       "wattle ", command, ": ", message, cause.empty() ? "" : ": ", cause, "\n"};
+  const bool is_safe = std::ranges::all_of(
+      parts, [](std::string_view part) { return is_safe_output(part, Colors::none); });
+  if (!is_safe) return write_unsafe_message(parts);
   std::array<iovec, parts.size()> pieces{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the kernel only reads them

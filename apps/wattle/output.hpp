@@ -21,8 +21,9 @@ void open_closed_standard_descriptors() noexcept;
 /// True if stdout is a file that is empty or ends with a line end. False for anything else.
 [[nodiscard]] bool is_stdout_at_a_line_begin() noexcept;
 
-/// Where one text goes. A regular file is there whole or not at all: until `write` it is as it was.
-/// Threads: one at a time.
+/// Where one text goes, after `safe_output`: nothing that came from outside moves a terminal's
+/// cursor. A regular file is there whole or not at all: until `write` it is as it was. Threads: one
+/// at a time.
 class Output {
  public:
   /// "-" and "/dev/stdout" are stdout; "/dev/fd/N" is a descriptor that was inherited. With
@@ -49,11 +50,14 @@ class Output {
 /// True for "-" and other names of stdout.
 [[nodiscard]] bool is_stdout(const std::string& path);
 
-/// Ignores failures: there is no other place for the text.
+/// `text` as a part of stdout may be, for who writes by himself: see `safe_output`.
+[[nodiscard]] std::string safe_for(int fd, std::string_view text);
+
+/// After `safe_output`. Ignores failures: there is no other place for the text.
 void write_to_stderr(std::string_view text) noexcept;
 
 /// Writes "wattle COMMAND: MESSAGE" or "wattle COMMAND: MESSAGE: CAUSE" as one line to stderr.
-/// Allocates nothing, and ignores failures.
+/// After `safe_output`. Allocates nothing where the message is safe, and ignores failures.
 void print_message(std::string_view command, std::string_view message,
                    std::string_view cause = {}) noexcept;
 

@@ -32,10 +32,7 @@ NamedRecord named_record(const RecordText& text) {
 
 /// The history of the settings. Throws `Error` if there is none.
 std::unique_ptr<RunHistory> open_saved_runs() {
-  const Settings settings = read_settings();
-  return std::make_unique<RunHistory>(
-      settings.history.empty() ? default_history_path() : settings.history,
-      RunHistory::Missing::refuse);
+  return std::make_unique<RunHistory>(history_of(read_settings()), RunHistory::Missing::refuse);
 }
 
 /// Throws `Error` if the file cannot be read, or holds one value that is no record.
@@ -74,6 +71,7 @@ void load_query(RunHistory& history, const std::string& query, LoadedRuns& loade
   history.each(parse_history_query(query, to_unix(machine_clock().now())), [&](SavedRun run) {
     loaded.records.push_back({run.id, parse_run_record(run.record, run.id), std::move(run.series)});
   });
+  for (std::string& damage : history.take_damage()) loaded.problems.push_back(std::move(damage));
   if (loaded.records.size() == before) {
     loaded.problems.push_back(
         fmt::format("no saved run fulfils {}; wattle history lists them", printable(query)));

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
 #include "git_dirty.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
@@ -14,12 +15,21 @@ namespace wattle::app {
 
 RunSaver::RunSaver(std::string command, const SaveOptions& options, std::set<pid_t>& strangers)
     : command_(std::move(command)) {
+  // Whatever is wrong, the command runs.
+  try {
+    prepare(options, strangers);
+  } catch (const std::exception& error) {
+    is_wanted_ = false;
+    print_message(command_, "nothing is saved", error.what());
+  }
+}
+
+void RunSaver::prepare(const SaveOptions& options, std::set<pid_t>& strangers) {
   const Settings settings = read_settings();
   for (const std::string& problem : settings.problems) print_message(command_, "ignored", problem);
   if (!options.save.value_or(settings.save)) return;
   if (settings.history.empty()) {
-    print_message(command_,
-                  "nothing is saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
+    print_message(command_, "nothing is saved", settings.why_no_history);
     return;
   }
   is_wanted_ = true;
@@ -34,7 +44,7 @@ RunSaver::RunSaver(std::string command, const SaveOptions& options, std::set<pid
   // Nothing of the user's is executed with privileges.
   if (common_.git && !has_foreign_privileges()) {
     constexpr std::chrono::milliseconds kLimit{1000};
-    if (const auto pid = find_dirty(*common_.git, kLimit)) strangers.insert(*pid);
+    strangers.merge(find_dirty(*common_.git, kLimit));
   }
 }
 
@@ -50,6 +60,9 @@ std::vector<std::string> RunSaver::save(std::span<const SavedRun> runs) const no
   try {
     SaveOutcome outcome = save_or_spool(history_, runs);
     if (!outcome.problem.empty()) print_message(command_, outcome.problem);
+    if (outcome.taken_in > 0) {
+      print_message(command_, "saved " + counted(outcome.taken_in, "run") + " that waited");
+    }
     return std::move(outcome.ids);
   } catch (const std::exception& error) {
     print_message(command_, "not saved", error.what());

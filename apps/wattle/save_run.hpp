@@ -16,7 +16,7 @@ namespace wattle::app {
 class RunSaver {
  public:
   /// Asks git about the working directory; a git that does not end is added to `strangers`. Prints
-  /// what is wrong with the settings. `command`: for messages, "run".
+  /// what is wrong with the settings, and why nothing is saved. `command`: for messages, "run".
   RunSaver(std::string command, const SaveOptions& options, std::set<pid_t>& strangers);
 
   /// False: nothing is to be saved.
@@ -27,6 +27,8 @@ class RunSaver {
   [[nodiscard]] std::vector<std::string> save(std::span<const SavedRun> runs) const noexcept;
 
  private:
+  void prepare(const SaveOptions& options, std::set<pid_t>& strangers);
+
   std::string command_;
   bool is_wanted_ = false;
   std::filesystem::path history_;

@@ -51,6 +51,9 @@ Tags parse_tags(std::string_view list, std::string_view option) {
   return tags;
 }
 
+/// False for a binary file.
+bool is_text(std::string_view content) { return content.find('\0') == std::string_view::npos; }
+
 std::string unknown_name(std::string_view name) {
   const std::string suggestion = did_you_mean(name, {kNames.begin(), kNames.end()});
   return fmt::format("unknown setting {}{}", printable(name),
@@ -59,8 +62,10 @@ std::string unknown_name(std::string_view name) {
 
 void require_value(std::string_view name, const std::string& value) {
   if (std::ranges::find(kNames, name) == kNames.end()) throw InvalidArgument(unknown_name(name));
-  if (value.find('\n') != std::string::npos) {
-    throw InvalidArgument(fmt::format("{} takes one line", name));
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  if (std::ranges::any_of(value, is_control)) {
+    throw InvalidArgument(fmt::format("{} takes one line without control characters, not '{}'",
+                                      name, printable(value)));
   }
   if (name == "save" && !parse_switch(value)) {
     throw InvalidArgument(fmt::format("save takes yes or no, not '{}'", printable(value)));
@@ -111,11 +116,21 @@ Settings parse_settings(std::string_view content, const std::string& file,
       settings.problems.push_back(fmt::format("{}: {}", source, error.what()));
     }
   };
+  if (!is_text(content)) {
+    settings.problems.push_back(fmt::format("{} is no text file", file));
+    content = {};
+  }
+  constexpr std::size_t kMostProblems = 5;
   std::size_t number = 0;
   while (!content.empty()) {
     const auto line = parse_line(take_line(content));
     ++number;
     if (line) try_to_apply(line->name, line->value, fmt::format("{}, line {}", file, number));
+  }
+  if (settings.problems.size() > kMostProblems) {
+    const std::size_t more = settings.problems.size() - kMostProblems;
+    settings.problems.resize(kMostProblems);
+    settings.problems.push_back(fmt::format("{}: {}", file, counted(more, "more line")));
   }
   const char* const save = environment("WATTLE_SAVE");
   if (save != nullptr && *save != '\0') try_to_apply("save", save, "WATTLE_SAVE");
@@ -124,7 +139,15 @@ Settings parse_settings(std::string_view content, const std::string& file,
     // Without the current folder a relative path means nothing: it is refused as such.
     std::error_code error;
     const std::filesystem::path path = std::filesystem::absolute(history, error);
+    const std::size_t problems = settings.problems.size();
     try_to_apply("history", error ? history : path.string(), "WATTLE_HISTORY");
+    // Who names a history wants no other one.
+    if (settings.problems.size() > problems) {
+      settings.history.clear();
+      settings.why_no_history = "WATTLE_HISTORY names no history";
+      settings.all[1] = {.name = "history", .value = {}, .source = settings.why_no_history};
+      return settings;
+    }
   }
   if (!settings.history.empty()) return settings;
   try {
@@ -132,8 +155,14 @@ Settings parse_settings(std::string_view content, const std::string& file,
     settings.all[1].value = settings.history.string();
   } catch (const Error&) {
     settings.all[1].source = "neither XDG_STATE_HOME nor HOME is set";
+    settings.why_no_history = settings.all[1].source + "; set WATTLE_HISTORY";
   }
   return settings;
+}
+
+std::filesystem::path history_of(const Settings& settings) {
+  if (!settings.history.empty()) return settings.history;
+  throw Error(fmt::format("there is no history: {}", settings.why_no_history));
 }
 
 std::filesystem::path settings_file() {
@@ -169,6 +198,9 @@ std::string settings_content(const std::filesystem::path& file) {
 
 std::string with_setting(std::string_view content, std::string_view name,
                          const std::optional<std::string>& value) {
+  if (!is_text(content)) {
+    throw InvalidArgument("the configuration file is no text file; move it away");
+  }
   require_value(name, value.value_or(name == "save" ? "no" : name == "history" ? "/" : ""));
   std::string text;
   bool is_written = false;

@@ -22,7 +22,8 @@ struct Setting {
 
 struct Settings {
   bool save = false;                    ///< save runs without --save
-  std::filesystem::path history;        ///< empty: there is no state folder
+  std::filesystem::path history;        ///< empty: there is none
+  std::string why_no_history{};         ///< and why, with the remedy
   Tags tags{};                          ///< of each saved run
   std::vector<Setting> all{};           ///< save, history, tags
   std::vector<std::string> problems{};  ///< what was ignored, and why: one sentence each
@@ -38,6 +39,8 @@ struct Settings {
                                       const Environment& environment);
 /// Of this process: `$XDG_CONFIG_HOME/wattle/config`, or `~/.config/wattle/config`.
 [[nodiscard]] Settings read_settings();
+/// The file of the history. Throws `Error` if there is none, with the reason.
+[[nodiscard]] std::filesystem::path history_of(const Settings& settings);
 /// Throws `Error` if neither variable names a folder.
 [[nodiscard]] std::filesystem::path settings_file();
 /// Empty where there is no such file. Throws `Error` where it cannot be read.

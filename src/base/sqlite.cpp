@@ -38,6 +38,8 @@ struct Functions {
   decltype(&::sqlite3_step) step = library.find("sqlite3_step");
   decltype(&::sqlite3_finalize) finalize = library.find("sqlite3_finalize");
   decltype(&::sqlite3_system_errno) system_errno = library.find("sqlite3_system_errno");
+  decltype(&::sqlite3_db_config) db_config = library.find("sqlite3_db_config");
+  decltype(&::sqlite3_progress_handler) progress_handler = library.find("sqlite3_progress_handler");
 };
 
 /// Throws `Error` where the library is not there, or older than 3.12 (2016).
@@ -84,6 +86,14 @@ int bind(sqlite3_stmt* statement, int place, const SqlValue& value) {
 
 int primary(int result) noexcept { return result & 0xFF; }
 
+/// Steps of SQLite's machine between two calls of `counts_steps`, and calls that a statement may
+/// make: some ten seconds. A list of a million runs takes a tenth of it.
+constexpr int kStepsBetween = 1'000'000;
+constexpr int kMostCalls = 1000;
+
+/// `calls` of the statement so far; other than 0 ends it.
+int counts_steps(void* calls) noexcept { return ++*static_cast<int*>(calls) > kMostCalls ? 1 : 0; }
+
 }  // namespace
 
 bool SqlRow::is_null(int column) const noexcept {
@@ -115,6 +125,18 @@ SqliteDatabase::SqliteDatabase(const std::string& path, Access access)
       sqlite().open((reads_alone ? immutable_uri(path) : path).c_str(), &opened, flags, nullptr);
   database_.reset(opened);
   if (result != SQLITE_OK) throw WriteError(path, error_of(result));
+}
+
+void SqliteDatabase::distrust() noexcept {
+  // Versions that do not know one of these ignore it.
+  // NOLINTBEGIN(cppcoreguidelines-pro-type-vararg): the library's function
+  sqlite().db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite().db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite().db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite().db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  // NOLINTEND(cppcoreguidelines-pro-type-vararg)
+  calls_ = std::make_unique<int>(0);
+  sqlite().progress_handler(database_.get(), kStepsBetween, counts_steps, calls_.get());
 }
 
 void SqliteDatabase::set_patience(std::chrono::milliseconds patience) noexcept {
@@ -177,6 +199,7 @@ int SqliteDatabase::step(Prepared& prepared, const std::vector<SqlValue>& values
     prepared.is_running = false;
   };
   prepared.is_running = true;
+  if (calls_) *calls_ = 0;
   const std::unique_ptr<sqlite3_stmt, decltype(finish)> in_use(statement, finish);
   int result = SQLITE_OK;
   for (std::size_t i = 0; i < values.size() && result == SQLITE_OK; ++i) {
@@ -215,6 +238,20 @@ std::int64_t SqliteDatabase::last_row_id() const noexcept {
 }
 
 std::string SqliteDatabase::message() const { return sqlite().errmsg(database_.get()); }
+
+bool SqliteDatabase::is_misshapen() const noexcept {
+  switch (primary(result_)) {
+    case SQLITE_ERROR:
+    case SQLITE_INTERRUPT:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+    case SQLITE_AUTH:
+      return true;
+    default:
+      return false;
+  }
+}
 
 bool SqliteDatabase::is_damaged() const noexcept {
   return primary(result_) == SQLITE_CORRUPT || primary(result_) == SQLITE_NOTADB;

@@ -54,6 +54,10 @@ class SqliteDatabase {
   /// Opens a database, or makes it. Throws `Error` if libsqlite3 is missing, `WriteError`.
   explicit SqliteDatabase(const std::string& path, Access access = Access::change);
 
+  /// For a file that anybody may have written: its triggers, views and expressions do nothing, and
+  /// a statement that takes too many steps fails.
+  void distrust() noexcept;
+
   /// How long a statement waits for other processes that use the file. 0 at first.
   void set_patience(std::chrono::milliseconds patience) noexcept;
 
@@ -68,6 +72,9 @@ class SqliteDatabase {
   [[nodiscard]] std::string message() const;
   /// True if the last failure was that the file is no database, or a damaged one.
   [[nodiscard]] bool is_damaged() const noexcept;
+  /// True if the last failure was in what the file holds (a table that is missing, too many steps),
+  /// which no `errno` describes.
+  [[nodiscard]] bool is_misshapen() const noexcept;
 
  private:
   using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
@@ -85,6 +92,7 @@ class SqliteDatabase {
   int step(Prepared& prepared, const std::vector<SqlValue>& values, const TakeRow* take);
   [[nodiscard]] int error_of(int result) const noexcept;
 
+  std::unique_ptr<int> calls_{};  ///< of the step limit; stays where it is when this is moved
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_;
   std::map<std::string, Prepared, std::less<>> prepared_{};  ///< goes before the database
   int result_ = 0;                                           ///< of the last statement

@@ -4,44 +4,17 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
+
 namespace wattle {
 namespace {
-
-constexpr bool is_continuation(unsigned char byte) noexcept { return (byte & 0xC0U) == 0x80U; }
-
-/// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if there is none.
-std::size_t sequence_length(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  std::size_t length = 0;
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) length = 2;
-  if (lead >= 0xE0 && lead <= 0xEF) length = 3;
-  if (lead >= 0xF0 && lead <= 0xF4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(byte(i))) return 0;
-  }
-  // Overlong forms, surrogates, and code points beyond U+10FFFF.
-  const bool ill_formed = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) >= 0xA0) ||
-                          (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) >= 0x90);
-  return ill_formed ? 0 : length;
-}
-
-/// C0, DEL, and the C1 controls in their UTF-8 form (U+0080 to U+009F).
-bool is_control(std::string_view sequence) noexcept {
-  const auto lead = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return lead < 0x20 || lead == 0x7F;
-  return sequence.size() == 2 && lead == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
-}
 
 /// Where to cut `text`, which is longer, so that at most `max_bytes` are left and no well-formed
 /// sequence is taken apart.
 std::size_t cut_position(std::string_view text, std::size_t max_bytes) noexcept {
   constexpr std::size_t kMostContinuations = 3;
   std::size_t begin = max_bytes;
-  while (begin > 0 && max_bytes - begin < kMostContinuations &&
-         is_continuation(static_cast<unsigned char>(text[begin]))) {
+  while (begin > 0 && max_bytes - begin < kMostContinuations && is_continuation(text[begin])) {
     --begin;
   }
   const bool taken_apart = begin + sequence_length(text.substr(begin)) > max_bytes;
@@ -51,18 +24,20 @@ std::size_t cut_position(std::string_view text, std::size_t max_bytes) noexcept 
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
+  constexpr char32_t kLastControl = 0x9F;
   std::string out;
   const bool cut = text.size() > max_bytes;
   if (cut) text = text.substr(0, cut_position(text, max_bytes));
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length == 0 || is_control(sequence)) {
-      for (const char c : sequence) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    const auto [character, is_safe] = first_character(text);
+    if (is_safe) {
+      out += character;
+    } else if (character.size() > 1 && code_point(character) > kLastControl) {
+      out += fmt::format("\\u{{{:04x}}}", static_cast<std::uint32_t>(code_point(character)));
     } else {
-      out += sequence;
+      for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
-    text.remove_prefix(sequence.size());
+    text.remove_prefix(character.size());
   }
   if (cut) out += "...";
   return out;

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/facts_text.hpp"
 #include "base/quantity.hpp"
 #include "base/unknown.hpp"
 #include "report/estimate_words.hpp"
@@ -19,19 +19,6 @@
 
 namespace wattle {
 namespace {
-
-/// The lower part: labels, and a text after each.
-std::string fact_list(const std::vector<std::pair<std::string, std::string>>& facts,
-                      const TextStyle& style) {
-  std::size_t width = 12;
-  for (const auto& [label, what] : facts) width = std::max(width, columns_of(label));
-  std::string text;
-  for (const auto& [label, what] : facts) {
-    const std::string space(width + 2 - columns_of(label), ' ');
-    text += wrapped(label + space + what + "\n", style, width + 2);
-  }
-  return text;
-}
 
 /// Eighths of a block, from 0 to the largest value; a blank where nothing is known.
 std::string sparkline(const std::vector<std::optional<Watts>>& means) {
@@ -110,7 +97,7 @@ std::string to_text(const Report& report, const TextStyle& style, Detail detail)
     for (const std::string& line : words_of(*report.share, detail)) summary += "  " + line + "\n";
   }
   return wrapped(summary, style) + domain_table(report, style, detail) +
-         phase_table(report.phases, style) + "\n" + fact_list(facts_of(report, detail), style);
+         phase_table(report.phases, style) + "\n" + facts_text(facts_of(report, detail), style);
 }
 
 }  // namespace wattle

@@ -103,7 +103,7 @@ RunCost run_at(const Json& values, std::size_t i) {
   take(run_value(values, "wall_s", i), run.wall);
   take(run_value(values, "energy_j", i), run.energy);
   take(run_value(values, "uncertainty_j", i), run.uncertainty);
-  take(run_value(values, "energy_domains", i), run.energy_domains);
+  run.energy_domains = printable_words(run_value(values, "energy_domains", i));
   take(run_value(values, "energy_unknown_s", i), run.energy_unknown);
   take(run_value(values, "mean_w", i), run.mean_power);
   take(run_value(values, "cpu_user_s", i), run.cpu_user);
@@ -115,18 +115,30 @@ RunCost run_at(const Json& values, std::size_t i) {
   return run;
 }
 
-BenchCommand recorded_command(const Json& json) {
+/// Made printable: the record is somebody else's.
+PrintableText text_in(const Json& json, const char* key) {
+  PrintableText text;
+  take_member(json, key, text);
+  return text;
+}
+
+BenchCommand recorded_command(const Json& json, const std::string& name) {
   BenchCommand command;
-  take_member(json, "command", command.command);
-  take_member(json, "name", command.name);
+  command.command = text_in(json, "command");
+  command.name = text_in(json, "name");
   if (const Json& parameters = at(json, "parameters"); parameters.is_object()) {
-    for (const auto& [name, value] : parameters.items()) {
-      take(value, command.parameters.emplace_back(name, "").second);
+    for (const auto& [parameter, value] : parameters.items()) {
+      PrintableText shown;
+      take(value, shown);
+      command.parameters.emplace_back(PrintableText(parameter), shown);
     }
   }
   const Json& values = at(json, "values");
   const std::size_t runs = at(values, "wall_s").is_array() ? at(values, "wall_s").size() : 0;
-  for (std::size_t i = 0; i < runs; ++i) command.runs.push_back(run_at(values, i));
+  for (std::size_t i = 0; i < runs; ++i) {
+    command.runs.push_back(run_at(values, i));
+    if (!is_possible_time(command.runs.back().wall)) throw incomplete(name, kBenchSchema);
+  }
   return command;
 }
 
@@ -165,21 +177,22 @@ BenchRecord parse_bench_record(std::string_view text, const std::string& name) {
     throw incomplete(name, kBenchSchema);
   }
   BenchRecord bench;
-  take_member(json, "wattle_version", bench.wattle_version);
+  bench.wattle_version = text_in(json, "wattle_version");
   take_member(json, "started_unix_s", bench.started_unix_s);
   take_member(json, "ended_unix_s", bench.ended_unix_s);
   bench.host = recorded_host(at(json, "host"));
   take_member(json, "is_interleaved", bench.is_interleaved);
-  take_member(json, "shell", bench.shell);
+  bench.shell = text_in(json, "shell");
   take_member(json, "is_interrupted", bench.is_interrupted);
-  for (const Json& result : at(json, "results")) bench.commands.push_back(recorded_command(result));
-  std::string reference;
-  take_member(json, "reference", reference);
+  for (const Json& result : at(json, "results")) {
+    bench.commands.push_back(recorded_command(result, name));
+  }
+  const std::string reference = text_in(json, "reference");
   for (std::size_t i = 0; i < bench.commands.size(); ++i) {
     if (bench.commands[i].name == reference) bench.reference = i;
   }
-  take_member(at(json, "energy"), "covers", bench.energy_covers);
-  take_member(json, "warnings", bench.warnings);
+  bench.energy_covers = printable_words(at(at(json, "energy"), "covers"));
+  bench.warnings = printable_words(at(json, "warnings"));
   return bench;
 }
 

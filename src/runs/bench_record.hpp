@@ -58,6 +58,7 @@ void mark_missing_domains(BenchRecord& bench);
 [[nodiscard]] std::string to_csv(const BenchRecord& bench);
 [[nodiscard]] std::string to_markdown(const BenchRecord& bench);
 [[nodiscard]] std::string to_asciidoc(const BenchRecord& bench);
+[[nodiscard]] std::string to_orgmode(const BenchRecord& bench);
 
 /// For people: what each command cost.
 [[nodiscard]] std::string to_text(const BenchCommand& command, const TextStyle& style);

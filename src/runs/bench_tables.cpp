@@ -9,6 +9,11 @@
 namespace wattle {
 namespace {
 
+/// A cell of CSV with a text from outside.
+std::string shown_cell(const std::string& text) {
+  return csv_cell(printable(text, std::string::npos));
+}
+
 std::string with_backslash_before(char special, const std::string& text) {
   std::string result;
   for (const char letter : text) {
@@ -39,6 +44,19 @@ std::string asciidoc_code(const std::string& text) {
   const std::string cell = with_backslash_before('|', printable(text));
   if (cell.find_first_of("`*_#+^~{}[]<>&:'\"") == std::string::npos) return "`" + cell + "`";
   return "`pass:c[" + with_backslash_before(']', cell) + "]`";
+}
+
+/// The same in a table of Org mode, verbatim. A bar has a name there.
+std::string orgmode_code(const std::string& text) {
+  std::string cell;
+  for (const char letter : printable(text)) {
+    if (letter == '|') {
+      cell += "\\vert{}";
+    } else {
+      cell += letter;
+    }
+  }
+  return "=" + cell + "=";
 }
 
 /// "50.1 J ±0.4 J": mean and standard deviation of the runs; "-" where nothing is known.
@@ -108,10 +126,10 @@ std::string to_csv(const BenchRecord& bench) {
       if (std::ranges::find(parameters, column) == parameters.end()) parameters.push_back(column);
     }
   }
-  for (const std::string& column : parameters) text += "," + csv_cell(column);
+  for (const std::string& column : parameters) text += "," + shown_cell(column);
   text += "\n";
   for (const BenchCommand& command : bench.commands) {
-    text += fmt::format("{},{},{}", csv_cell(command.command), csv_cell(command.name),
+    text += fmt::format("{},{},{}", shown_cell(command.command), shown_cell(command.name),
                         command.runs.size());
     for (const Cost cost : kCosts) {
       const std::vector<double> values = values_of(cost, command.runs);
@@ -126,7 +144,7 @@ std::string to_csv(const BenchRecord& bench) {
     for (const std::string& column : parameters) {
       const auto has_name = [&](const auto& pair) { return "parameter_" + pair.first == column; };
       const auto found = std::ranges::find_if(command.parameters, has_name);
-      text += "," + (found != command.parameters.end() ? csv_cell(found->second) : "");
+      text += "," + (found != command.parameters.end() ? shown_cell(found->second) : "");
     }
     text += "\n";
   }
@@ -140,6 +158,18 @@ std::string to_markdown(const BenchRecord& bench) {
   text += "\n";
   for (const BenchCommand& command : bench.commands) {
     text += fmt::format("| {} | {} |\n", markdown_code(command.name),
+                        fmt::join(row_cells(bench, command), " | "));
+  }
+  return text;
+}
+
+std::string to_orgmode(const BenchRecord& bench) {
+  const std::vector<std::string> header = header_cells(bench);
+  std::string text = fmt::format("| {} |\n|", fmt::join(header, " | "));
+  for (std::size_t i = 0; i < header.size(); ++i) text += i == 0 ? "--" : "+--";
+  text += "|\n";
+  for (const BenchCommand& command : bench.commands) {
+    text += fmt::format("| {} | {} |\n", orgmode_code(command.name),
                         fmt::join(row_cells(bench, command), " | "));
   }
   return text;

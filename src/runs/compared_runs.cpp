@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/json_write.hpp"
 #include "base/text.hpp"
 #include "runs/bench_record.hpp"
+#include "runs/compared_jobs.hpp"
 #include "runs/comparison_json.hpp"
 #include "runs/record_text.hpp"
+#include "runs/saved_run_json.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -24,18 +27,16 @@ std::string machine_name(const RecordedHost& host) {
   return name;
 }
 
-std::size_t failed_among(const std::vector<RunCost>& runs) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(runs, [](const RunCost& run) { return run.code != 0; }));
+/// Two jobs of one cluster seldom get the same nodes: there the models count.
+bool are_comparable(const RunsOfCommand& a, const RecordedHost& host, bool is_job) {
+  if (a.are_jobs || is_job) return a.host.cpu == host.cpu && a.host.gpus == host.gpus;
+  return a.host.is_same_machine(host);
 }
 
 RunSource source_of_bench(const BenchRecord& bench, const std::string& name) {
   RunSource source{.name = name, .commands = {}};
   for (const BenchCommand& command : bench.commands) {
-    source.commands.push_back({.name = command.name,
-                               .host = bench.host,
-                               .runs = command.runs,
-                               .failed = failed_among(command.runs)});
+    source.commands.push_back({.name = command.name, .host = bench.host, .runs = command.runs});
   }
   return source;
 }
@@ -80,42 +81,49 @@ std::string shown_name(const RunSource& source, const RunsOfCommand& command, bo
 
 }  // namespace
 
+std::size_t RunsOfCommand::failed() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(runs, [](const RunCost& run) { return run.code != 0; }));
+}
+
 RunSource source_of(const std::vector<RunRecord>& records, const std::string& name) {
   RunSource source{.name = name, .commands = {}};
-  for (const RunRecord& record : records) {
-    const std::string command = shell_line(record.command);
-    auto found = std::ranges::find(source.commands, command, &RunsOfCommand::name);
+  for (ComparedRun& run : compared_runs_of(records, name)) {
+    auto found = std::ranges::find(source.commands, run.command, &RunsOfCommand::name);
     if (found == source.commands.end()) {
-      source.commands.push_back({.name = command, .host = record.host, .runs = {}});
+      source.commands.push_back({.name = run.command, .host = run.host, .runs = {}});
       found = source.commands.end() - 1;
     }
-    if (!found->host.is_same_machine(record.host)) {
+    if (!are_comparable(*found, run.host, run.is_job)) {
       throw Error(fmt::format("cannot compare {}: its runs are of several machines, {} and {}",
-                              printable(name), machine_name(found->host),
-                              machine_name(record.host)));
+                              printable(name), machine_name(found->host), machine_name(run.host)));
     }
-    found->runs.push_back(cost_of(record));
+    found->are_jobs = found->are_jobs || run.is_job;
+    found->runs.push_back(std::move(run.cost));
+    std::ranges::move(run.notes, std::back_inserter(source.notes));
   }
-  for (RunsOfCommand& command : source.commands) command.failed = failed_among(command.runs);
   return source;
 }
 
 RunSource read_source(std::string_view text, const std::string& name) {
   const std::vector<RecordText> records = parse_records(text, name);
-  if (!schema_of(records.front().json).starts_with("wattle.bench/")) {
-    return source_of(parse_run_records(text, name), name);
-  }
-  if (records.size() > 1) {
+  if (schema_of(records.front().json).starts_with("wattle.bench/")) {
+    if (records.size() == 1) return source_of_bench(parse_bench_record(text, name), name);
     throw Error(fmt::format("cannot read {}: it holds more than one benchmark", printable(name)));
   }
-  return source_of_bench(parse_bench_record(text, name), name);
+  std::vector<RunRecord> runs;
+  for (const RecordText& record : records) {
+    runs.push_back(
+        parse_run_record(parse_saved_run(dumped(record.json), record.name).record, record.name));
+  }
+  return source_of(runs, name);
 }
 
 std::vector<ComparedRuns> compare_sources(const RunSource& a, const RunSource& b,
                                           bool ignores_machines) {
   std::vector<ComparedRuns> pairs = matched(a, b);
   for (ComparedRuns& pair : pairs) {
-    if (!ignores_machines && !pair.a.host.is_same_machine(pair.b.host)) {
+    if (!ignores_machines && !are_comparable(pair.a, pair.b.host, pair.b.are_jobs)) {
       throw Error(
           fmt::format("{} is from {}, {} from {}: these machines differ; --force compares "
                       "them",
@@ -157,6 +165,11 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
   std::vector<std::string> notes;
   bool machines_differ = false;
   bool lacks_energy = false;
+  for (const RunSource* source : {&a, &b}) {
+    for (const std::string& note : source->notes) {
+      notes.push_back(fmt::format("{}: {}", printable(source->name), note));
+    }
+  }
   for (const ComparedRuns& pair : all) {
     machines_differ = machines_differ || !pair.a.host.is_same_machine(pair.b.host);
     lacks_energy =
@@ -165,9 +178,10 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
       for (const std::string& note : notes_on_energy(command->runs)) {
         notes.push_back(fmt::format("{}: {}", printable(source->name), note));
       }
-      if (command->failed == 0) continue;
+      if (command->failed() == 0) continue;
       notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
-                                  printable(source->name), command->failed, command->runs.size()));
+                                  printable(source->name), command->failed(),
+                                  command->runs.size()));
     }
   }
   const bool is_one = a.commands.size() == 1 && b.commands.size() == 1;

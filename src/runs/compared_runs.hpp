@@ -12,23 +12,29 @@
 
 namespace wattle {
 
-/// Runs of one command on one machine.
+/// Runs of one command on one machine, or on the nodes of jobs.
 struct RunsOfCommand {
   std::string name;  ///< of a benchmark's command, or the command line
   RecordedHost host;
   std::vector<RunCost> runs;
-  std::size_t failed = 0;  ///< of them: exit status not 0, or killed
+  bool are_jobs = false;  ///< at least one is a job of several ranks
+
+  /// Of the runs: exit status not 0, or killed, or unknown.
+  [[nodiscard]] std::size_t failed() const;
 };
 
 /// A text that is compared: a file's, or what a history found.
 struct RunSource {
   std::string name;  ///< for sentences: "before.json"
   std::vector<RunsOfCommand> commands;
+  std::vector<std::string> notes{};  ///< on runs that are jobs: sentences
 };
 
-/// Groups records by command. Throws `Error` where they are of several machines.
+/// Groups runs by command; a job of several ranks is one run (compared_jobs.hpp). Throws `Error`
+/// where they are of several machines, or of jobs on nodes of other models.
 [[nodiscard]] RunSource source_of(const std::vector<RunRecord>& records, const std::string& name);
-/// Run records (one, or JSON lines), or the file of a benchmark. Throws `Error`, one sentence.
+/// Records of runs, also as `wattle history export` writes them (one, or JSON lines), or the file
+/// of a benchmark. Throws `Error`, one sentence.
 [[nodiscard]] RunSource read_source(std::string_view text, const std::string& name);
 
 /// The same command in both, or the only one of each.

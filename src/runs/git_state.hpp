@@ -3,15 +3,16 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
+
+#include "base/printable_text.hpp"
 
 namespace wattle {
 
 struct GitState {
-  std::string commit;                ///< hexadecimal; empty: unknown, or a branch without a commit
-  std::string branch{};              ///< empty: a detached HEAD
+  PrintableText commit;              ///< hexadecimal; empty: unknown, or a branch without a commit
+  PrintableText branch{};            ///< empty: a detached HEAD
   std::optional<bool> dirty{};       ///< tracked files differ from the commit; absent: unknown
-  std::string unknown{};             ///< why the commit or `dirty` is unknown; else empty
+  PrintableText unknown{};           ///< why the commit or `dirty` is unknown; else empty
   std::filesystem::path worktree{};  ///< the folder that holds `.git`
 };
 

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -13,6 +15,7 @@
 #include "base/state_folder.hpp"
 #include "base/text.hpp"
 #include "runs/history_file.hpp"
+#include "runs/history_values.hpp"
 #include "runs/run_id.hpp"
 #include "wattle/error.hpp"
 
@@ -23,19 +26,6 @@ namespace fs = std::filesystem;
 
 /// No record of a run is longer; a damaged file must not take all memory.
 constexpr std::size_t kMostRecordBytes = std::size_t{64} << 20U;
-
-template <class T>
-SqlValue sql_value(const std::optional<T>& value) {
-  if (!value) return nullptr;
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<double>(*value);
-  } else {
-    return static_cast<std::int64_t>(*value);
-  }
-}
-SqlValue sql_value(const std::string& text) {
-  return text.empty() ? SqlValue(nullptr) : SqlValue(text);
-}
 
 /// Makes the file, so that only its owner may read it: SQLite gives its other files the same mode.
 void make_file(const fs::path& path) {
@@ -74,20 +64,42 @@ SqliteDatabase open_file(const fs::path& path, RunHistory::Missing missing) {
 fs::path default_history_path() {
   // Not with the privileges of a program that somebody else starts.
   const char* const chosen = ::secure_getenv("WATTLE_HISTORY");
-  if (chosen != nullptr && *chosen != '\0') return fs::absolute(chosen);
+  if (chosen != nullptr && *chosen != '\0') {
+    std::error_code error;
+    fs::path path = fs::absolute(chosen, error);
+    if (!error) return path;
+    throw Error(fmt::format(
+        "WATTLE_HISTORY is a relative path, {}, and the working folder cannot be found: {}",
+        printable(chosen), error.message()));
+  }
   return state_folder() / "history.db";
 }
 
 RunHistory::RunHistory(const fs::path& path, Missing missing, std::chrono::milliseconds patience)
     : path_(path), database_(open_file(path, missing)) {
+  if (!why_not_own(path).empty()) {
+    // Nothing of it is changed, and no file is made beside it.
+    why_unchangeable_ = EPERM;
+    if (reads_alone()) return;
+    throw Error(
+        fmt::format("cannot read the history {}: {}, and it is in use, or of another version",
+                    printable(path.string()), why_not_own(path)));
+  }
+  database_.distrust();
   database_.set_patience(patience);
   try {
     prepare();
   } catch (const WriteError& error) {
-    const bool is_full = error.error_number() == ENOSPC || error.error_number() == EDQUOT;
-    if (!is_full || !reads_alone()) throw;
+    constexpr std::array kUnchangeable = {ENOSPC, EDQUOT, EROFS, EACCES, EPERM};
+    const bool is_unchangeable =
+        std::ranges::count(kUnchangeable, error.error_number()) > 0 && reads_alone();
+    if (!is_unchangeable) throw;
     why_unchangeable_ = error.error_number();
   }
+}
+
+void RunHistory::require_own_file() const {
+  if (const std::string why = why_not_own(path_); !why.empty()) throw Error(why);
 }
 
 /// SQLite makes files beside a database also to read it. False where it takes them to read all.
@@ -96,11 +108,18 @@ bool RunHistory::reads_alone() {
   const std::uintmax_t log_bytes = fs::file_size(path_.string() + "-wal", none);
   if (!none && log_bytes > 0) return false;
   database_ = SqliteDatabase(path_.string(), SqliteDatabase::Access::read_alone);
+  database_.distrust();
   return version() == static_cast<std::int64_t>(kHistoryVersions.size());
 }
 
 void RunHistory::fail(int error) {
   const std::string name = printable(path_.string());
+  if (database_.is_misshapen()) {
+    throw Error(
+        fmt::format("the history {} is damaged or was edited ({}); move it away, or import "
+                    "what an older copy exports",
+                    name, printable(database_.message())));
+  }
   if (database_.is_damaged()) {
     throw Error(fmt::format(
         "the history {0} is damaged ({1}); move it away, and save what can be read: sqlite3 {0} "
@@ -119,9 +138,7 @@ void RunHistory::query(std::string_view sql, const std::vector<SqlValue>& values
   if (const int error = database_.query(sql, values, take); error != 0) fail(error);
 }
 
-/// All of `work`, or nothing of it.
-template <class Work>
-auto RunHistory::transaction(Work work) {
+void RunHistory::transaction(const std::function<void()>& work) {
   run("BEGIN IMMEDIATE");
   try {
     work();
@@ -144,6 +161,10 @@ std::int64_t RunHistory::version() { return query_number("PRAGMA user_version").
 void RunHistory::prepare() {
   constexpr auto kNewest = static_cast<std::int64_t>(kHistoryVersions.size());
   const std::int64_t found = version();
+  if (found < 0) {
+    throw Error(fmt::format("the history {} is damaged: it is of version {}; move it away",
+                            printable(path_.string()), found));
+  }
   if (found > kNewest) {
     throw Error(fmt::format(
         "the history {} is of version {}, and this wattle reads up to {}; use a newer wattle",
@@ -161,6 +182,7 @@ void RunHistory::prepare() {
         }
       }
       if (found > 0) find_lower_bounds();
+      if (found > 0) seal_all();
       run(fmt::format("PRAGMA application_id = {}", kHistoryMark));
       run(fmt::format("PRAGMA user_version = {}", kNewest));
     });
@@ -171,25 +193,6 @@ void RunHistory::prepare() {
     if (error != 0 && error != EBUSY) fail(error);
   }
   run("PRAGMA synchronous = FULL");
-}
-
-void RunHistory::find_lower_bounds() {
-  std::vector<std::pair<std::int64_t, bool>> bounds;
-  query(
-      "SELECT dictionary, record, run FROM records JOIN runs ON run = number "
-      "WHERE energy IS NOT NULL AND lower_bound IS NULL",
-      {}, [&](const SqlRow& row) {
-        try {
-          const RunRecord record = parse_run_record(record_of(row), "the record");
-          bounds.emplace_back(row.integer(2), record.energy.is_lower_bound());
-        } catch (const Error&) {
-          return;  // a damaged record is refused when it is read
-        }
-      });
-  for (const auto& [number, is_lower_bound] : bounds) {
-    run("UPDATE runs SET lower_bound = ? WHERE number = ?",
-        {is_lower_bound ? std::int64_t{1} : std::int64_t{0}, number});
-  }
 }
 
 std::int64_t RunHistory::number_in(std::string_view table, std::string_view column,
@@ -248,8 +251,7 @@ std::string RunHistory::record_of(const SqlRow& row) {
   const auto record =
       decompress(row.text(kRecord), dictionary(row.integer(kDictionary)), kMostRecordBytes);
   if (record) return *record;
-  throw Error(fmt::format("the history {} is damaged: a record cannot be decompressed",
-                          printable(path_.string())));
+  throw Error("its record cannot be decompressed");
 }
 
 bool RunHistory::has_record(std::uint64_t id, const std::string& record) {
@@ -260,28 +262,42 @@ bool RunHistory::has_record(std::uint64_t id, const std::string& record) {
   return is_same;
 }
 
+/// A run whose record is damaged makes room for the same run from elsewhere.
+void RunHistory::remove_damaged(std::uint64_t id) {
+  const auto number =
+      query_number("SELECT number FROM runs WHERE id = ?", {static_cast<std::int64_t>(id)});
+  if (!number) return;
+  try {
+    (void)whole_record({*number, id});
+  } catch (const WriteError&) {
+    throw;
+  } catch (const Error&) {
+    remove_number(*number);
+  }
+}
+
 bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
   const RunRecord record = parse_run_record(saved.record, "the record");
-  const RunSummary summary = summary_of(record);
+  RunSummary summary = summary_of(record);
   const auto is_taken = [&] {
     return query_number("SELECT 1 FROM runs WHERE id = ?", {static_cast<std::int64_t>(id)})
         .has_value();
   };
+  remove_damaged(run_id_of(saved.record));
   for (id = run_id_of(saved.record); is_taken(); id = next_run_id(id)) {
     if (has_record(id, saved.record)) return false;
   }
   const std::int64_t host = number_in("hosts", "name", summary.host);
   const GitState git = saved.git.value_or(GitState{});
-  run("INSERT INTO runs (id, started, wall, command, host, exit_code, signal, energy, uncertainty, "
-      "cpu, memory, git_commit, git_dirty, lower_bound) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  summary.id = run_id_text(id);
+  summary.git_commit = git.commit;
+  summary.git_dirty = git.dirty;
+  summary.tags = saved.tags;
+  run("INSERT INTO runs (id, started, wall, command, host) VALUES (?, ?, ?, ?, ?)",
       {static_cast<std::int64_t>(id), summary.started_unix_s, summary.wall_s,
-       number_in("commands", "line", summary.command), host, sql_value(summary.exit_code),
-       sql_value(summary.signal), sql_value(summary.energy_j),
-       sql_value(summary.energy_uncertainty_j), sql_value(summary.cpu_s),
-       sql_value(summary.peak_rss_bytes), sql_value(git.commit), sql_value(git.dirty),
-       sql_value(summary.energy_is_lower_bound)});
+       number_in("commands", "line", summary.command), host});
   const std::int64_t number = database_.last_row_id();
+  write_row(number, summary);
   insert_record(number, saved, host, record.wattle_version);
   for (const auto& [key, value] : saved.tags) {
     run("INSERT INTO tags (key, value, run) VALUES (?, ?, ?)", {key, value, number});
@@ -294,6 +310,7 @@ std::string RunHistory::save(const SavedRun& saved) {
 }
 
 RunHistory::SavedAll RunHistory::save_all(std::span<const SavedRun> runs) {
+  require_own_file();
   SavedAll all;
   transaction([&] {
     for (const SavedRun& saved : runs) {
@@ -329,60 +346,19 @@ RunHistory::Found RunHistory::find(std::string_view id) {
   return found.front();
 }
 
-Tags RunHistory::tags_of(std::int64_t number) {
-  Tags tags;
-  query("SELECT key, value FROM tags WHERE run = ?", {number},
-        [&](const SqlRow& row) { tags.emplace(row.text(0), row.text(1)); });
-  return tags;
-}
-
-SavedRun RunHistory::read(const Found& found) {
-  SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
-  query(
-      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, "
-      "git_commit, "
-      "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
-      {found.number}, [&](const SqlRow& row) {
-        enum Column {
-          directory_column = 2,
-          worktree_column,
-          branch_column,
-          unknown_column,
-          series_column,
-          commit_column,
-          dirty_column
-        };
-        saved.record = record_of(row);
-        saved.directory = row.text(directory_column);
-        if (!row.is_null(worktree_column)) {
-          saved.git = GitState{.commit = std::string(row.text(commit_column)),
-                               .branch = std::string(row.text(branch_column)),
-                               .dirty = {},
-                               .unknown = std::string(row.text(unknown_column)),
-                               .worktree = row.text(worktree_column)};
-          if (!row.is_null(dirty_column)) saved.git->dirty = row.integer(dirty_column) != 0;
-        }
-        const auto series = row.is_null(series_column)
-                                ? std::nullopt
-                                : decompress(row.text(series_column), {}, kMostRecordBytes);
-        if (series) saved.series = PowerCourse::unpacked(*series);
-      });
-  return saved;
-}
-
-SavedRun RunHistory::get(std::string_view id) { return read(find(id)); }
-
 void RunHistory::remove(const std::vector<std::string>& ids) {
   transaction([&] {
     std::vector<Found> all;
     all.reserve(ids.size());
     for (const std::string& id : ids) all.push_back(find(id));
-    for (const Found& found : all) {
-      run("DELETE FROM tags WHERE run = ?", {found.number});
-      run("DELETE FROM records WHERE run = ?", {found.number});
-      run("DELETE FROM runs WHERE number = ?", {found.number});
-    }
+    for (const Found& found : all) remove_number(found.number);
   });
+}
+
+void RunHistory::remove_number(std::int64_t number) {
+  run("DELETE FROM tags WHERE run = ?", {number});
+  run("DELETE FROM records WHERE run = ?", {number});
+  run("DELETE FROM runs WHERE number = ?", {number});
 }
 
 }  // namespace wattle

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/sqlite.hpp"
@@ -20,14 +21,14 @@
 
 namespace wattle {
 
-using Tags = std::map<std::string, std::string>;
+using Tags = std::map<PrintableText, PrintableText>;
 
 /// A run to be saved, and the whole of a saved one.
 struct SavedRun {
   std::string id;      ///< set by the history; ignored by `save`
   std::string record;  ///< JSON, one line without its end: wattle.run/2
   Tags tags{};
-  std::string directory{};        ///< the working directory; empty: unknown
+  PrintableText directory{};      ///< the working directory; empty: unknown
   std::optional<GitState> git{};  ///< absent: the directory is in no git repository
   std::optional<PowerCourse> series{};
 };
@@ -37,8 +38,8 @@ struct RunSummary {
   std::string id;
   double started_unix_s = 0.0;
   double wall_s = 0.0;
-  std::string command;  ///< as a shell line
-  std::string host;
+  PrintableText command;  ///< as a shell line
+  PrintableText host;
   std::optional<int> exit_code{};  ///< at most one of it and `signal`
   std::optional<int> signal{};
   std::optional<double> energy_j{};
@@ -46,7 +47,7 @@ struct RunSummary {
   std::optional<bool> energy_is_lower_bound{};  ///< absent without energy
   std::optional<double> cpu_s{};
   std::optional<std::uint64_t> peak_rss_bytes{};
-  std::string git_commit{};  ///< empty: none
+  PrintableText git_commit{};  ///< empty: none
   std::optional<bool> git_dirty{};
   Tags tags{};
 };
@@ -78,9 +79,11 @@ class RunHistory {
 
   enum class Missing : std::uint8_t { make, refuse };
   /// Opens the file, and brings it to the newest version of its tables. A missing one is made, with
-  /// the folders above it; or refused by an `Error`. Where the disk is full, a history of this
-  /// version is read all the same, and what changes it throws. Throws `Error` for a file of another
-  /// program, of a newer wattle, or a damaged one, which stays as it is; `WriteError`.
+  /// the folders above it; or refused by an `Error`. A history of this version that cannot be
+  /// changed (a full disk, a file system or rights that only read, another user's) is read all the
+  /// same, and what changes it throws. What a file holds beside tables (triggers, views) does
+  /// nothing. Throws `Error` for a file of another program, of a newer wattle, or a damaged one,
+  /// which stays as it is; `WriteError`.
   explicit RunHistory(const std::filesystem::path& path, Missing missing = Missing::make,
                       std::chrono::milliseconds patience = kPatience);
 
@@ -97,7 +100,8 @@ class RunHistory {
   /// The same for many, in one transaction: all of them or none.
   SavedAll save_all(std::span<const SavedRun> runs);
 
-  /// Newest first.
+  /// Newest first. A damaged row is made from its record; without one it is left out, and named in
+  /// `take_damage`.
   [[nodiscard]] std::vector<RunSummary> list(const HistoryFilter& filter);
   /// How many `list` would give without its limit.
   [[nodiscard]] std::size_t count(const HistoryFilter& filter);
@@ -105,10 +109,24 @@ class RunHistory {
   /// The run with the ID, or the only one whose ID begins with `id`. Throws `InvalidArgument`,
   /// which says whether there is none, several, or `id` is no ID.
   [[nodiscard]] SavedRun get(std::string_view id);
-  /// The whole runs that fulfil `filter`, newest first.
+  /// The whole runs that fulfil `filter`, newest first. Damaged ones are left out, and named in
+  /// `take_damage`. `get` throws `Error` for one.
   void each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take);
   /// All of them or none: throws as `get` does.
   void remove(const std::vector<std::string>& ids);
+
+  /// What was left out since the last call because it is damaged: one sentence for each run.
+  [[nodiscard]] std::vector<std::string> take_damage() { return std::exchange(damage_, {}); }
+
+  struct Check {
+    std::size_t runs = 0;                 ///< all
+    std::size_t repaired = 0;             ///< whose row was wrong, and is as its record again
+    std::vector<std::string> damaged{};   ///< runs that stay damaged: one sentence for each
+    std::vector<std::string> problems{};  ///< what SQLite reports of the file
+  };
+  /// Compares each record with its ID (which is a hash of it) and each row with its record, and
+  /// repairs rows.
+  [[nodiscard]] Check check();
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
@@ -120,6 +138,7 @@ class RunHistory {
   void prepare();
   void find_lower_bounds();
   [[nodiscard]] bool reads_alone();
+  void require_own_file() const;
   /// The first column of the row that a query finds; absent: it finds none.
   [[nodiscard]] std::optional<std::int64_t> query_number(std::string_view sql,
                                                          const std::vector<SqlValue>& values = {});
@@ -136,19 +155,36 @@ class RunHistory {
                      const std::string& version);
   [[nodiscard]] bool has_record(std::uint64_t id, const std::string& record);
   [[nodiscard]] std::string record_of(const SqlRow& row);
+  /// Throws `Error` unless the record is whole.
+  [[nodiscard]] std::string whole_record(const Found& found);
+  /// What a list shows of the run, by its record; git and tags as in `known`.
+  [[nodiscard]] RunSummary summary_by_record(const Found& found, RunSummary known);
+  void seal_all();
+  void write_row(std::int64_t number, const RunSummary& run);
+  /// Rows of runs as they are.
+  struct Row {
+    std::int64_t number;
+    std::optional<std::int64_t> seal;
+    RunSummary run;
+    [[nodiscard]] bool is_whole() const;
+  };
+  [[nodiscard]] std::vector<Row> rows(std::string_view rest, const std::vector<SqlValue>& values);
   [[nodiscard]] SavedRun read(const Found& found);
+  void remove_damaged(std::uint64_t id);
+  void remove_number(std::int64_t number);
   [[nodiscard]] Tags tags_of(std::int64_t number);
   [[nodiscard]] std::vector<Found> numbers(const HistoryFilter& filter);
   [[nodiscard]] const std::string& dictionary(std::int64_t number);
   [[nodiscard]] std::int64_t dictionary_for(std::int64_t host, const std::string& version,
                                             const std::string& record);
-  template <class Work>
-  auto transaction(Work work);
+  /// All of `work`, or nothing of it.
+  void transaction(const std::function<void()>& work);
 
   std::filesystem::path path_;
   int why_unchangeable_ = 0;  ///< `errno`; 0: the file can be changed
   SqliteDatabase database_;
   std::map<std::int64_t, std::string> dictionaries_;
+  std::vector<std::string> damage_{};
 };
 
 }  // namespace wattle

@@ -1,6 +1,8 @@
 #include "runs/history_file.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -47,6 +49,23 @@ HistoryFileKind kind_of_history_file(const std::filesystem::path& path) {
                           std::string_view(header.data(), kMagic.size()) == kMagic &&
                           big_endian(header.data() + kMarkOffset) == kHistoryMark;
   return is_history ? HistoryFileKind::history : HistoryFileKind::foreign;
+}
+
+std::string why_not_own(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  const std::string name = printable(path.string());
+  if (status.st_uid != ::geteuid()) {
+    return fmt::format(
+        "{} belongs to another user (uid {}), and records hold command lines; name "
+        "another file (WATTLE_HISTORY)",
+        name, status.st_uid);
+  }
+  // A group may be the user's alone; files are made for their owner, whatever the umask is.
+  const mode_t others = S_ISDIR(status.st_mode) ? S_IWOTH : S_IWGRP | S_IWOTH;
+  if ((status.st_mode & others) == 0) return {};
+  return fmt::format("other users may write to {} (mode {:04o}); take that away: chmod go-w {}",
+                     name, status.st_mode & 07777U, shell_quoted(path.string()));
 }
 
 std::filesystem::path nearest_folder(const std::filesystem::path& path) {

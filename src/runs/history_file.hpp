@@ -13,7 +13,7 @@ inline constexpr int kHistoryMark = 0x5774746c;
 
 /// What makes the tables of each version from those of the version before; the first makes the
 /// first ones. A released one never changes.
-inline constexpr std::array<std::string_view, 3> kHistoryVersions = {
+inline constexpr std::array<std::string_view, 4> kHistoryVersions = {
     R"(
 CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE commands (id INTEGER PRIMARY KEY, line TEXT NOT NULL UNIQUE);
@@ -65,12 +65,21 @@ CREATE INDEX runs_by_start ON runs (started, host);
     // records.
     R"(
 ALTER TABLE runs ADD COLUMN lower_bound INTEGER;
+)",
+    // A hash of what a list shows of the run: a damaged row is noticed.
+    R"(
+ALTER TABLE runs ADD COLUMN seal INTEGER;
 )"};
 
 /// What a file is, by its first bytes. Nothing else is done to it.
 enum class HistoryFileKind : std::uint8_t { missing, empty, history, foreign };
 /// Throws `Error` if it is there and cannot be read.
 [[nodiscard]] HistoryFileKind kind_of_history_file(const std::filesystem::path& path);
+
+/// Why this user's records must not go there: somebody else owns the file or folder, or may write
+/// to it. A record holds command lines, which may hold secrets. Empty: they may; also where it does
+/// not exist.
+[[nodiscard]] std::string why_not_own(const std::filesystem::path& path);
 
 /// The folder of `path`, or the nearest folder above it that exists.
 [[nodiscard]] std::filesystem::path nearest_folder(const std::filesystem::path& path);

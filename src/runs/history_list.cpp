@@ -1,10 +1,13 @@
 // What a list of runs has: each run in short, and the runs that a filter selects.
 #include <fmt/format.h>
 
+#include "base/deflate.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "runs/history.hpp"
+#include "runs/history_values.hpp"
 #include "runs/run_id.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
@@ -51,6 +54,9 @@ SqlQuery query_of(const HistoryFilter& filter) {
   return query;
 }
 
+/// No series is longer; a damaged file must not take all memory.
+constexpr std::size_t kMostSeriesBytes = std::size_t{64} << 20U;
+
 std::optional<double> number_or_none(const SqlRow& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.number(column));
 }
@@ -77,7 +83,8 @@ RunSummary summary_of(const RunRecord& record) {
           .peak_rss_bytes = record.peak_rss_bytes};
 }
 
-std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
+std::vector<RunHistory::Row> RunHistory::rows(std::string_view rest,
+                                              const std::vector<SqlValue>& values) {
   enum Column {
     number_column,
     id_column,
@@ -93,19 +100,20 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
     memory_column,
     commit_column,
     dirty_column,
-    lower_bound_column
+    lower_bound_column,
+    seal_column
   };
-  std::vector<RunSummary> list;
-  std::vector<std::int64_t> numbers;
-  const SqlQuery asked = query_of(filter);
+  std::vector<Row> list;
   const std::string columns =
       "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
       "(SELECT name FROM hosts WHERE id = host), ";
   query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty, " +
-            "lower_bound FROM runs" + asked.text,
-        asked.values, [&](const SqlRow& row) {
-          RunSummary& run = list.emplace_back();
-          numbers.push_back(row.integer(number_column));
+            "lower_bound, seal FROM runs" + std::string(rest),
+        values, [&](const SqlRow& row) {
+          Row& one = list.emplace_back();
+          RunSummary& run = one.run;
+          one.number = row.integer(number_column);
+          if (!row.is_null(seal_column)) one.seal = row.integer(seal_column);
           run.id = run_id_text(static_cast<std::uint64_t>(row.integer(id_column)));
           run.started_unix_s = row.number(started_column);
           run.wall_s = row.number(wall_column);
@@ -125,7 +133,27 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
             run.energy_is_lower_bound = row.integer(lower_bound_column) != 0;
           }
         });
-  for (std::size_t i = 0; i < list.size(); ++i) list[i].tags = tags_of(numbers[i]);
+  for (Row& row : list) row.run.tags = tags_of(row.number);
+  return list;
+}
+
+std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
+  const SqlQuery asked = query_of(filter);
+  std::vector<RunSummary> list;
+  for (Row& row : rows(asked.text, asked.values)) {
+    if (row.is_whole()) {
+      list.push_back(std::move(row.run));
+      continue;
+    }
+    const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
+    try {
+      list.push_back(summary_by_record({row.number, id}, std::move(row.run)));
+    } catch (const WriteError&) {
+      throw;
+    } catch (const Error& error) {
+      damage_.push_back(damage_text(id, error.what()));
+    }
+  }
   return list;
 }
 
@@ -144,8 +172,71 @@ std::vector<RunHistory::Found> RunHistory::numbers(const HistoryFilter& filter) 
   return found;
 }
 
+Tags RunHistory::tags_of(std::int64_t number) {
+  Tags tags;
+  query("SELECT key, value FROM tags WHERE run = ?", {number},
+        [&](const SqlRow& row) { tags.emplace(row.text(0), row.text(1)); });
+  return tags;
+}
+
+SavedRun RunHistory::read(const Found& found) {
+  SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
+  query(
+      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, "
+      "git_commit, "
+      "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
+      {found.number}, [&](const SqlRow& row) {
+        enum Column {
+          directory_column = 2,
+          worktree_column,
+          branch_column,
+          unknown_column,
+          series_column,
+          commit_column,
+          dirty_column
+        };
+        saved.record = record_of(row);
+        require_whole(saved.record, found.id);
+        saved.directory = row.text(directory_column);
+        if (!row.is_null(worktree_column)) {
+          saved.git = GitState{.commit = std::string(row.text(commit_column)),
+                               .branch = std::string(row.text(branch_column)),
+                               .dirty = {},
+                               .unknown = std::string(row.text(unknown_column)),
+                               .worktree = row.text(worktree_column)};
+          if (!row.is_null(dirty_column)) saved.git->dirty = row.integer(dirty_column) != 0;
+        }
+        const auto series = row.is_null(series_column)
+                                ? std::nullopt
+                                : decompress(row.text(series_column), {}, kMostSeriesBytes);
+        if (series) saved.series = PowerCourse::unpacked(*series);
+      });
+  return saved;
+}
+
+SavedRun RunHistory::get(std::string_view id) {
+  const Found found = find(id);
+  try {
+    return read(found);
+  } catch (const WriteError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(damage_text(found.id, error.what()));
+  }
+}
+
 void RunHistory::each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take) {
-  for (const Found& found : numbers(filter)) take(read(found));
+  for (const Found& found : numbers(filter)) {
+    std::optional<SavedRun> run;
+    try {
+      run = read(found);
+    } catch (const WriteError&) {
+      throw;
+    } catch (const Error& error) {
+      damage_.push_back(damage_text(found.id, error.what()));
+    }
+    if (run) take(*std::move(run));
+  }
 }
 
 }  // namespace wattle

@@ -165,18 +165,22 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   report.started_unix_s = std::numeric_limits<double>::infinity();
   report.ended_unix_s = -std::numeric_limits<double>::infinity();
   std::map<std::string, std::vector<const NamedRecord*>> by_host;
-  KnownSum<Seconds> cpu;
+  KnownSum<Seconds> user;
+  KnownSum<Seconds> system;
   for (const NamedRecord* run : runs) {
     const RunRecord& record = run->record;
     by_host[record.host.name].push_back(run);
     report.started_unix_s = std::min(report.started_unix_s, record.started_unix_s);
     report.ended_unix_s = std::max(report.ended_unix_s, record.ended_unix_s);
-    cpu.add(record.cpu());
+    user.add(record.cpu_user);
+    system.add(record.cpu_system);
     if (record.peak_rss_bytes) {
       report.peak_rss_bytes = std::max(report.peak_rss_bytes.value_or(0), *record.peak_rss_bytes);
     }
   }
-  report.cpu = cpu.value();
+  report.cpu_user = user.value();
+  report.cpu_system = system.value();
+  report.cpu = known_sum(report.cpu_user, report.cpu_system);
   std::set<const NamedRecord*> counted;
   double squares = 0.0;
   for (const auto& [name, on_host] : by_host) {

@@ -33,7 +33,7 @@ struct ReportedRun {
 
 /// A machine.
 struct NodeReport {
-  std::string name;
+  PrintableText name;
   std::size_t runs = 0;
   std::optional<Joules> energy{};     ///< absent where none was measured
   Joules uncertainty{};               ///< k = 2, of the sampling
@@ -50,7 +50,7 @@ struct NodeReport {
 
 /// All runs of one job, or all runs that belong to none.
 struct JobReport {
-  std::string job;  ///< empty: none
+  PrintableText job;  ///< empty: none
   std::vector<ReportedRun> runs{};
   std::vector<NodeReport> nodes{};  ///< by name
   std::optional<unsigned> size{};   ///< ranks that the job has; absent: unknown
@@ -63,6 +63,8 @@ struct JobReport {
   /// squares over these. Absent where one is unknown.
   std::optional<Joules> calibration{};
   std::optional<Seconds> cpu{};                   ///< of all runs; absent where one is unknown
+  std::optional<Seconds> cpu_user{};              ///< the same, in user mode
+  std::optional<Seconds> cpu_system{};            ///< and in the kernel
   std::optional<std::uint64_t> peak_rss_bytes{};  ///< of the largest process
   std::vector<std::string> notes{};               ///< what was left out, and why: sentences
 };

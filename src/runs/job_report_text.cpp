@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/facts_text.hpp"
 #include "base/quantity.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -69,11 +70,7 @@ std::string text_of(const JobReport& report, const TextStyle& style) {
     text += colored(wrapped("  " + uncertainty_note(report), style), Tint::dim, style) + "\n";
   }
   text += "\n";
-  constexpr std::size_t kLabelWidth = 14;
-  for (const auto& [label, value] : facts_of(report)) {
-    text += fmt::format("{:<{}}{}\n", label, kLabelWidth, value);
-  }
-  return text;
+  return text + facts_text(facts_of(report), style);
 }
 
 nlohmann::ordered_json json_of(const NodeReport& node) {
@@ -170,7 +167,7 @@ std::string uncertainty_note(const JobReport& report) {
 }
 
 std::vector<std::pair<std::string, std::string>> facts_of(const JobReport& report) {
-  return {{"time", to_text(Seconds(report.ended_unix_s - report.started_unix_s))},
+  return {{"time", to_text(Seconds(std::max(0.0, report.ended_unix_s - report.started_unix_s)))},
           {"cpu", report.cpu ? to_text(*report.cpu) : "unknown"},
           {"memory", report.peak_rss_bytes
                          ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"

@@ -36,12 +36,14 @@ RecordedEnergy recorded_energy(const Json& json) {
   take_member(json, "total_uncertainty_j", energy.uncertainty);
   take_member(json, "total_mean_w", energy.mean);
   take_member(json, "total_unknown_s", energy.unknown);
-  take_member(json, "total_covers", energy.covers);
+  energy.covers = printable_words(at(json, "total_covers"));
   take_member(json, "left_out", energy.left_out);
   for_each_object(at(json, "total_missing"), [&](const Json& missing) {
-    Refusal& kind = energy.missing.emplace_back();
-    take_member(missing, "kind", kind.subject);
-    take_member(missing, "reason", kind.reason);
+    PrintableText kind;
+    PrintableText reason;
+    take_member(missing, "kind", kind);
+    take_member(missing, "reason", reason);
+    energy.missing.push_back({.subject = kind, .reason = reason});
   });
   take_member(json, "domains", energy.domains);
   return energy;
@@ -73,13 +75,22 @@ bool is_complete_run(const Json& json) {
          at(json, "energy").is_object() && at(json, "resource_usage").is_object();
 }
 
-/// Values that a run can have: sums of others would overflow.
+/// True for what is no number, too.
+bool is_possible_energy(const Json& json) {
+  constexpr double kMostJoules = 1e15;  // of a power station, in a week
+  return !json.is_number() || (json.get<double>() >= 0.0 && json.get<double>() <= kMostJoules);
+}
+
+/// Values that a run can have: sums and quotients of others would overflow.
 bool is_possible_run(const Json& json) {
-  constexpr double kMostSeconds = 1e9;  // 31 years
-  const auto wall_s = at(json, "wall_s").get<double>();
-  const Json& total = at(at(json, "energy"), "total_j");
-  return wall_s >= 0.0 && wall_s <= kMostSeconds &&
-         (!total.is_number() || total.get<double>() >= 0.0);
+  const Json& energy = at(json, "energy");
+  bool is_possible = is_possible_time(Seconds(at(json, "wall_s").get<double>())) &&
+                     is_possible_energy(at(energy, "total_j")) &&
+                     is_possible_energy(at(energy, "total_uncertainty_j"));
+  for_each_object(at(energy, "domains"), [&](const Json& domain) {
+    is_possible = is_possible && is_possible_energy(at(domain, "energy_j"));
+  });
+  return is_possible;
 }
 
 RunRecord record_of(const Json& json, const std::string& name) {
@@ -100,6 +111,12 @@ RunRecord record_of(const Json& json, const std::string& name) {
   take_member(json, "interval_s", record.interval);
   record.host = recorded_host(at(json, "host"));
   take_member(json, "slurm", record.slurm);
+  if (record.slurm) {
+    for (std::string SlurmJob::*text :
+         {&SlurmJob::job_id, &SlurmJob::step_id, &SlurmJob::rank, &SlurmJob::local_rank}) {
+      (*record.slurm).*text = PrintableText((*record.slurm).*text);
+    }
+  }
   take_member(json, "mpi", record.mpi);
   record.energy = recorded_energy(at(json, "energy"));
   const Json& usage = at(json, "resource_usage");
@@ -127,6 +144,12 @@ bool RecordedHost::is_same_machine(const RecordedHost& other) const {
 }
 
 std::optional<Seconds> RunRecord::cpu() const noexcept { return known_sum(cpu_user, cpu_system); }
+
+bool is_possible_time(Seconds time) noexcept {
+  constexpr double kMostSeconds = 1e9;  // 31 years
+  constexpr double kLeastSeconds = 1e-9;
+  return time.count() == 0.0 || (time.count() >= kLeastSeconds && time.count() <= kMostSeconds);
+}
 
 RunRecord parse_run_record(std::string_view json, const std::string& name) {
   return record_of(parse_record(json, name), name);

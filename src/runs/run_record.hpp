@@ -7,16 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable_text.hpp"
 #include "report/report.hpp"
 
 namespace wattle {
 
 /// The machine of a run. Texts are empty where they are not known.
 struct RecordedHost {
-  std::string name;
-  std::string boot_id;
-  std::string cpu;                ///< model name
-  std::vector<std::string> gpus;  ///< model name of each, in the order of the record
+  PrintableText name;
+  PrintableText boot_id;
+  PrintableText cpu;                ///< model name
+  std::vector<PrintableText> gpus;  ///< model name of each, in the order of the record
 
   /// True for the same machine, restarted or not: name, CPU and GPUs agree.
   [[nodiscard]] bool is_same_machine(const RecordedHost& other) const;
@@ -24,19 +25,19 @@ struct RecordedHost {
 
 /// Energy of one domain. The name is as recorded: this machine need not have such a domain.
 struct RecordedDomain {
-  std::string name;          ///< "package_0", "nvidia_gpu_0" ...
-  std::string device;        ///< "cpu:0" ...
-  std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
-  std::string source;        ///< "powercap" ...
-  std::string method;        ///< "counter", "integrated"
-  std::string quantity;
+  PrintableText name;          ///< "package_0", "nvidia_gpu_0" ...
+  PrintableText device;        ///< "cpu:0" ...
+  PrintableText contained_in;  ///< the domain whose energy includes this one's; empty: none
+  PrintableText source;        ///< "powercap" ...
+  PrintableText method;        ///< "counter", "integrated"
+  PrintableText quantity;
   std::optional<Joules> energy;
   std::optional<Joules> uncertainty;  ///< k = 2; absent without energy
   std::optional<double> calibration_percent;
   std::optional<Watts> mean;
   std::optional<Watts> max;
   Seconds unknown{0};
-  std::vector<std::string> flags;
+  std::vector<PrintableText> flags;
 
   /// It is a part of totals: its energy is in no other domain's.
   [[nodiscard]] bool counts_in_total() const;
@@ -47,9 +48,9 @@ struct RecordedEnergy {
   std::optional<Joules> uncertainty;  ///< k = 2; absent without a total
   std::optional<Watts> mean;
   std::optional<Seconds> unknown;
-  std::vector<std::string> covers;  ///< "cpu", "dram", "gpu"
-  std::vector<Refusal> missing;
-  std::string left_out;  ///< why it was not measured on purpose; else empty
+  std::vector<std::string> covers;  ///< "cpu", "dram", "gpu"; printable
+  std::vector<Refusal> missing;     ///< printable
+  PrintableText left_out;           ///< why it was not measured on purpose; else empty
   std::vector<RecordedDomain> domains;
 
   /// The total is less than what was spent: a part of a kind, or of the time, is unknown.
@@ -58,14 +59,15 @@ struct RecordedEnergy {
 
 /// A stretch of an outermost phase: those within others are not in it.
 struct RecordedPhase {
-  std::string name;
+  PrintableText name;
   PhaseSpan span;
 };
 
-/// Everything that a comparison, a history or a report of several runs needs of a run.
-/// Threads: a value type.
+/// Everything that a comparison, a history or a report of several runs needs of a run. Its texts
+/// are foreign: they were made printable when they were read, except for the command, which
+/// `shell_line` makes so. Threads: a value type.
 struct RunRecord {
-  std::string wattle_version;
+  PrintableText wattle_version;
   std::vector<std::string> command;
   Exit exit;
   double started_unix_s = 0.0;
@@ -84,6 +86,9 @@ struct RunRecord {
 
   [[nodiscard]] std::optional<Seconds> cpu() const noexcept;
 };
+
+/// False for a time that no run takes, whose quotients would overflow.
+[[nodiscard]] bool is_possible_time(Seconds time) noexcept;
 
 inline constexpr const char* kRunSchema = "wattle.run/2";
 /// In which the `remedy` of what is refused was called `hint`. It is still read.

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -55,8 +57,10 @@ void force_to_disk(const Fd& file, const fs::path& folder) {
 /// The file is named for the run: who spools it twice has it once.
 fs::path spool_into(const fs::path& folder, const SavedRun& run) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool is_new = fs::create_directories(folder, error);
   if (error) throw WriteError(folder.string(), error.value());
+  if (is_new) fs::permissions(folder, fs::perms::owner_all, error);
+  if (const std::string why = why_not_own(folder); !why.empty()) throw Error(why);
   fs::path file = folder / (run_id_text(run_id_of(run.record)) + "-" + std::to_string(::getpid()) +
                             std::string(kSpoolExtension));
   const NewFile made = put_in_place(file.string(), saved_run_line(run) + "\n", kModeForOwner);
@@ -65,8 +69,14 @@ fs::path spool_into(const fs::path& folder, const SavedRun& run) {
   return file;
 }
 
-/// True if it was saved.
-bool import_file(RunHistory& history, const fs::path& file, std::vector<std::string>& problems) {
+/// A run that waits, and its file.
+struct Waiting {
+  fs::path file;
+  SavedRun run;
+};
+
+/// Absent: it is not there any more, or what is wrong with it is a problem.
+std::optional<Waiting> read_waiting(const fs::path& file, std::vector<std::string>& problems) {
   const auto content = read_file(file.string(), kMostSpoolBytes);
   if (!content) {
     // Another process takes it in at the same time.
@@ -74,27 +84,46 @@ bool import_file(RunHistory& history, const fs::path& file, std::vector<std::str
       problems.push_back(fmt::format("cannot read {}: {}", printable(file.string()),
                                      std::generic_category().message(errno)));
     }
-    return false;
+    return std::nullopt;
   }
-  SavedRun run;
   try {
-    run = parse_saved_run(*content, file.string());
+    return Waiting{file, parse_saved_run(*content, file.string())};
   } catch (const FormatError& error) {
     problems.emplace_back(error.what());
-    return false;
+    return std::nullopt;
   }
-  history.save(run);
-  std::error_code error;
-  fs::remove(file, error);
-  return true;
+}
+
+/// Saves them in one transaction, and then removes their files.
+void take_in(RunHistory& history, std::vector<Waiting>& waiting, SpoolImport& taken) {
+  std::vector<SavedRun> runs;
+  runs.reserve(waiting.size());
+  for (Waiting& one : waiting) runs.push_back(std::move(one.run));
+  history.save_all(runs);
+  for (const Waiting& one : waiting) {
+    std::error_code error;
+    fs::remove(one.file, error);
+  }
+  taken.runs += waiting.size();
+  waiting.clear();
 }
 
 void import_folder(RunHistory& history, const fs::path& folder, SpoolImport& taken) {
-  for (const std::string& name : list_folder(folder.string()).names) {
+  constexpr std::size_t kAtOnce = 1000;
+  const std::vector<std::string> names = list_folder(folder.string()).names;
+  if (names.empty()) return;
+  if (const std::string why = why_not_own(folder); !why.empty()) {
+    taken.problems.push_back(fmt::format("runs that wait are not saved: {}", why));
+    return;
+  }
+  std::vector<Waiting> waiting;
+  for (const std::string& name : names) {
     // Others are still being written.
     if (name.starts_with('.') || !name.ends_with(kSpoolExtension)) continue;
-    if (import_file(history, folder / name, taken.problems)) ++taken.runs;
+    if (auto one = read_waiting(folder / name, taken.problems)) waiting.push_back(*std::move(one));
+    if (waiting.size() == kAtOnce) take_in(history, waiting, taken);
   }
+  if (!waiting.empty()) take_in(history, waiting, taken);
   std::error_code error;
   fs::remove(folder, error);  // where it is empty
 }
@@ -129,13 +158,18 @@ SaveOutcome spooled(const fs::path& history, std::span<const SavedRun> runs, std
 }  // namespace
 
 fs::path spool_run(const fs::path& history, const SavedRun& run) {
+  std::error_code error;
+  // "/dev/null.spool" is nobody's folder.
+  const bool is_device = fs::exists(history, error) && !fs::is_regular_file(history, error);
+  if (is_device) return spool_into(in_state_folder(history), run);
   try {
     return spool_into(beside(history), run);
-  } catch (const WriteError& error) {
+  } catch (const Error&) {
+    const std::exception_ptr first = std::current_exception();
     try {
       return spool_into(in_state_folder(history), run);
     } catch (const Error&) {
-      throw WriteError(error);
+      std::rethrow_exception(first);
     }
   }
 }
@@ -173,15 +207,18 @@ SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> run
       outcome.ids = open.save_all(runs).ids;
       // What waited is safe, whatever fails here.
       try {
-        outcome.problem = fmt::format("{}", fmt::join(import_spool(open).problems, "; "));
-      } catch (const Error& error) {
+        const SpoolImport taken = import_spool(open);
+        outcome.taken_in = taken.runs;
+        outcome.problem = fmt::format("{}", fmt::join(taken.problems, "; "));
+      } catch (const std::exception& error) {
         outcome.problem = error.what();
       }
       return outcome;
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     outcome.problem = error.what();
   }
+  outcome.ids.clear();
   return spooled(history, runs, std::move(outcome.problem));
 }
 

@@ -253,6 +253,64 @@ TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
   EXPECT_EQ(json["schema"], "wattle.compare/1");
 }
 
+TEST_F(CompareCommandTest, FailsWhereRunsFailed) {
+  const auto file = [&](const char* name, const Words& options, const char* command) {
+    const Outcome outcome = run(bench(Words{"-r", "3", "-n", "work", "--export-json", path(name)} +
+                                      options + Words{command}));
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    return path(name).string();
+  };
+  const std::string good = file("good.json", {}, "sleep 0.05");
+  const std::string bad = file("bad.json", {"--ignore-failure"}, "exit 3");
+  const Words limit = {"--fail-above", "5%", "--quantity", "time"};
+  for (const Words& sides : {Words{good, bad}, Words{bad, good}}) {
+    const Outcome outcome = run(wattle(Words{"compare"} + sides + limit));
+    EXPECT_EQ(outcome.code(), 2);
+    EXPECT_THAT(outcome.err, HasSubstr("3 of 3 runs of " + bad + " failed; --ignore-failure"));
+  }
+  const auto ignoring = [&](const char* option) {
+    return run(wattle(Words{"compare", good, bad, option} + limit)).code();
+  };
+  EXPECT_EQ(ignoring("--ignore-failure"), 0);
+  EXPECT_EQ(ignoring("--ignore-failure=3"), 0);
+  EXPECT_EQ(ignoring("--ignore-failure=4"), 2);
+  EXPECT_EQ(ignoring("--ignore-failure=x"), kUsage);
+  EXPECT_EQ(run(wattle({"compare", good, bad})).code(), 0) << "without a limit";
+}
+
+TEST_F(BenchCommandTest, CleansUpWhateverHappened) {
+  const std::string file = path("cleaned").string();
+  const Words cleanup = {"-r", "2", "--cleanup", "echo x >> " + file};
+  EXPECT_EQ(run(bench(cleanup + Words{"exit 3"})).code(), 1);
+  EXPECT_EQ(content_of(file), "x\n") << "after a failure";
+  const Outcome interrupted = run(bench(cleanup + Words{"kill -INT $PPID; sleep 5"}));
+  EXPECT_EQ(interrupted.signal(), SIGINT);
+  EXPECT_EQ(content_of(file), "x\nx\n") << "after Ctrl-C";
+  const Outcome both = run(bench({"-r", "1", "--cleanup", "exit 7", "exit 3"}));
+  EXPECT_EQ(both.code(), 1);
+  EXPECT_THAT(both.err, HasSubstr("the cleanup command 'exit 7' failed"));
+  EXPECT_THAT(both.err, HasSubstr("failed with exit status 3"));
+}
+
+TEST_F(BenchCommandTest, ShowsTheOutputAndWritesATableForOrgMode) {
+  const Outcome shown = run(bench(
+      {"-r", "1", "--show-output", "--export-orgmode", path("t.org").string(), "echo 'a|b'"}));
+  EXPECT_EQ(shown.code(), 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("a|b\n"));
+  EXPECT_THAT(content_of(path("t.org")),
+              testing::AllOf(testing::StartsWith("| Command | "), HasSubstr("\n|--+--"),
+                             HasSubstr("| =echo 'a\\vert{}b'= | ")));
+}
+
+TEST_F(BenchCommandTest, IgnoresTheExitStatusesThatItIsGiven) {
+  EXPECT_EQ(run(bench({"-r", "1", "--ignore-failure=2", "exit 3"})).code(), 1);
+  EXPECT_EQ(run(bench({"-r", "1", "--ignore-failure=2,3", "exit 3"})).code(), 0);
+  EXPECT_EQ(run(bench({"-r", "1", "-i", "exit 3"})).code(), 0);
+  EXPECT_EQ(run(bench({"-r", "1", "--ignore-failure=all-non-zero", "kill -9 $$"})).code(), 0);
+  EXPECT_EQ(run(bench({"-r", "1", "--ignore-failure=137", "kill -9 $$"})).code(), 0);
+  EXPECT_EQ(run(bench({"-r", "1", "--ignore-failure=no", "true"})).code(), kUsage);
+}
+
 TEST_F(CompareCommandTest, CannotDecideWhereACommandIsOnOneSideAlone) {
   const auto file = [&](const char* name, const char* second) {
     const Outcome outcome =

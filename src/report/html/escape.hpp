@@ -6,9 +6,8 @@
 
 namespace wattle::html {
 
-/// `text` for the content of an element or for an attribute in double quotes. Control characters
-/// and bytes that are not UTF-8 come as \xHH; characters that turn the direction of writing around,
-/// as \u{HHHH}: a name shows as it is. Past `most_bytes` of input it ends in "...".
+/// `text` for the content of an element or for an attribute in double quotes. It is
+/// made `printable`, so that a name shows as it is. Past `most_bytes` of input it ends in "...".
 [[nodiscard]] std::string escaped(std::string_view text, std::size_t most_bytes = 4000);
 
 }  // namespace wattle::html

@@ -24,6 +24,8 @@ TEST(Printable, EscapesControlCharacters) {
   EXPECT_EQ(printable("a\nb\tc\rd"), R"(a\x0ab\x09c\x0dd)");
   EXPECT_EQ(printable("\x1b[2J\x7f"), R"(\x1b[2J\x7f)");
   EXPECT_EQ(printable("a\0b"sv), R"(a\x00b)");
+  EXPECT_EQ(printable("a\u202Eb\u2066c\u200Fd\u061Ce\u2028f"),
+            R"(a\u{202e}b\u{2066}c\u{200f}d\u{061c}e\u{2028}f)");
 }
 
 TEST(Printable, EscapesC1ControlsInTheirUtf8Form) {

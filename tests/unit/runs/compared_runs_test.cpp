@@ -164,6 +164,106 @@ TEST(ComparedRuns, OfWhichSomePeakMemoryIsTooSmallToBeKnownDoNotCompareIt) {
   EXPECT_EQ(std::ranges::count(all[0].comparisons, Cost::memory, &Comparison::cost), 0);
 }
 
+struct RankFacts {
+  std::string host = "n1";
+  unsigned rank = 0;
+  bool measures = true;  ///< else another rank of its machine does
+  double wall_s = 10.0;
+  double energy_j = 500.0;
+};
+
+Report rank_of(const std::string& job, const RankFacts& facts) {
+  Report report = measured();
+  report.host.name = facts.host;
+  report.started_unix_s = 1000.0 + 0.1 * facts.rank;
+  report.wall = Seconds(facts.wall_s);
+  report.ended_unix_s = report.started_unix_s + facts.wall_s;
+  report.slurm.reset();
+  if (!job.empty()) report.slurm = SlurmJob{.job_id = job};
+  report.mpi = Rank{.rank = facts.rank, .size = 3};
+  report.usage.cpu_user = Seconds(8.0);
+  report.usage.cpu_system = Seconds(1.0);
+  report.energy.total.energy = Joules(facts.energy_j);
+  if (!facts.measures) {
+    report.energy.left_out = "rank 0 of this machine measures it";
+    report.energy.total = {};
+    report.energy.domains.clear();
+  }
+  return report;
+}
+
+std::string job_of(const std::string& id, double factor, const std::string& second = "n1") {
+  const bool is_one_node = second == "n1";
+  return to_json(rank_of(id, {.wall_s = 10.0 * factor, .energy_j = 500.0 * factor})) +
+         to_json(rank_of(id, {.host = second,
+                              .rank = 1,
+                              .measures = !is_one_node,
+                              .wall_s = 8.0 * factor,
+                              .energy_j = 400.0 * factor}));
+}
+
+TEST(ComparedRuns, OfTheRanksOfAJobAreOneRun) {
+  const RunSource a = read_source(job_of("1", 1.0), "job-1.jsonl");
+  const RunSource b = read_source(job_of("2", 1.5), "job-2.jsonl");
+  ASSERT_THAT(a.commands, SizeIs(1));
+  ASSERT_THAT(a.commands[0].runs, SizeIs(1));
+  const RunCost& job = a.commands[0].runs[0];
+  EXPECT_NEAR(job.wall.count(), 10.0, 1e-6) << "of the job, not of a rank";
+  EXPECT_EQ(job.energy, Joules(500.0));
+  EXPECT_NEAR((*job.cpu_user + *job.cpu_system).count(), 18.0, 1e-9) << "of both ranks";
+  const auto all = compare_sources(a, b, false);
+  ASSERT_THAT(all, SizeIs(1));
+  for (const Comparison& one : all[0].comparisons) {
+    if (one.cost == Cost::energy || one.cost == Cost::time) {
+      EXPECT_NEAR(change_of(one.ratio->estimate), 0.5, 1e-6) << name_of(one.cost);
+    }
+  }
+}
+
+TEST(ComparedRuns, OfAJobCountTheEnergyOfEachNode) {
+  const RunSource a = read_source(job_of("1", 1.0, "n2"), "a");
+  const RunSource b = read_source(job_of("2", 1.0, "n3"), "b");
+  EXPECT_EQ(a.commands[0].runs[0].energy, Joules(900.0));
+  EXPECT_THAT(to_text(a, b, compare_sources(a, b, false), {}),
+              HasSubstr("note: the machines differ"));
+}
+
+TEST(ComparedRuns, OfMpiRanksWithoutAJobAreThoseThatOverlap) {
+  std::string lines = job_of("", 1.0);
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    Report again = rank_of("", {.rank = rank, .measures = rank == 0});
+    again.started_unix_s += 100.0;
+    again.ended_unix_s += 100.0;
+    lines += to_json(again);
+  }
+  EXPECT_THAT(read_source(lines, "a").commands.front().runs, SizeIs(2));
+}
+
+TEST(ComparedRuns, OfAJobNameTheRanksWithoutARecord) {
+  const std::string lines = to_json(rank_of("7", {})) + to_json(rank_of("7", {.rank = 2}));
+  const RunSource source = read_source(lines, "a");
+  EXPECT_THAT(notes_on(source, source, compare_sources(source, source, false)),
+              testing::Contains("a: job 7: ranks without a record: 1"));
+}
+
+TEST(ComparedRuns, OfAJobThatRepeatsACommandAreAllOfThem) {
+  std::string lines;
+  for (int i = 0; i < 3; ++i) {
+    Report report = measured();
+    report.slurm = SlurmJob{.job_id = "7"};
+    report.mpi = Rank{.rank = 0, .size = 1};
+    lines += to_json(report);
+  }
+  EXPECT_THAT(read_source(lines, "a").commands.front().runs, SizeIs(3));
+}
+
+TEST(ComparedRuns, MayBeLinesOfAnExportedHistory) {
+  std::string record = lines_of(1, 1.0);
+  record.pop_back();
+  const std::string line = R"({"schema":"wattle.saved/1","id":"abcdefgh","record":)" + record + "}";
+  EXPECT_THAT(read_source(line + "\n" + line, "a").commands.front().runs, SizeIs(2));
+}
+
 TEST(ComparedRuns, WithoutEnergySaySo) {
   std::string lines;
   for (int i = 0; i < 3; ++i) lines += to_json(without_sensors());

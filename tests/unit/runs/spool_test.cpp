@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "fakes/file_size_limit.hpp"
@@ -139,6 +141,99 @@ TEST_F(SpoolTest, IsUsedOnAFullDisk) {
     EXPECT_THAT(lost.problem, HasSubstr("the run is not saved"));
   }
   EXPECT_EQ(RunHistory(file()).count({}), 1U) << "what was saved is still there";
+}
+
+TEST_F(SpoolTest, KeepsARunWhateverIsWrongWithTheHistory) {
+  int number = 0;
+  for (const char* change :
+       {"PRAGMA user_version = -1", "PRAGMA user_version = 99", "DROP TABLE runs",
+        "DROP TABLE dictionaries", "ALTER TABLE runs RENAME COLUMN energy TO joules"}) {
+    const fs::path history = folder_.path() / std::to_string(++number) / "history.db";
+    RunHistory(history).save(saved_run());
+    {
+      SqliteDatabase edited(history.string());
+      ASSERT_EQ(edited.run(change), 0) << edited.message();
+    }
+    const SaveOutcome outcome = save(history, saved_run({.code = 1}));
+    EXPECT_THAT(outcome.ids, SizeIs(1)) << change;
+    EXPECT_THAT(outcome.problem, HasSubstr("the run waits in")) << change;
+    EXPECT_THAT(outcome.problem, testing::Not(HasSubstr("Input/output error"))) << change;
+  }
+}
+
+TEST_F(SpoolTest, OfADeviceIsInTheStateFolder) {
+  const SaveOutcome outcome = save("/dev/null", saved_run());
+  EXPECT_THAT(outcome.problem,
+              HasSubstr("the run waits in " + (folder_.path() / "state").string()));
+  EXPECT_FALSE(fs::exists("/dev/null.spool"));
+}
+
+/// Transactions in the log of a database
+/// (https://www.sqlite.org/fileformat.html#the_write_ahead_log).
+std::size_t commits_in(const fs::path& log) {
+  std::ifstream in(log, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const auto number_at = [&](std::size_t at) {
+    std::uint32_t number = 0;
+    for (std::size_t i = at; i < at + 4; ++i) {
+      number = number << 8U | static_cast<unsigned char>(bytes.at(i));
+    }
+    return number;
+  };
+  constexpr std::size_t kHeader = 32;
+  constexpr std::size_t kFrameHeader = 24;
+  std::size_t commits = 0;
+  if (bytes.size() < kHeader) return 0;
+  const std::size_t frame = kFrameHeader + number_at(8);
+  for (std::size_t at = kHeader; at + frame <= bytes.size(); at += frame) {
+    if (number_at(at + 4) != 0) ++commits;  // pages of the file after a commit
+  }
+  return commits;
+}
+
+TEST_F(SpoolTest, IsTakenInInOneTransaction) {
+  constexpr int kRuns = 50;
+  for (int i = 0; i < kRuns; ++i) (void)spool_run(file(), saved_run({.started_unix_s = 1e9 + i}));
+  RunHistory history(file());
+  history.save(saved_run({.code = 7}));  // there is a log after the first change
+  const fs::path log = file().string() + "-wal";
+  if (!fs::exists(log)) GTEST_SKIP() << "no log on this file system";
+  const std::size_t before = commits_in(log);
+  EXPECT_EQ(import_spool(history).runs, std::size_t{kRuns});
+  EXPECT_EQ(history.count({}), std::size_t{kRuns} + 1);
+  EXPECT_LE(commits_in(log), before + 1);
+}
+
+TEST_F(SpoolTest, SaysHowManyRunsWaited) {
+  (void)spool_run(file(), saved_run({.code = 1}));
+  (void)spool_run(file(), saved_run({.code = 2}));
+  EXPECT_EQ(save(file(), saved_run()).taken_in, 2U);
+}
+
+TEST_F(SpoolTest, OfOthersIsLeftAlone) {
+  (void)spool_run(file(), saved_run({.code = 1}));
+  fs::permissions(spool(), fs::perms::others_write, fs::perm_options::add);
+  RunHistory history(file());
+  const SpoolImport taken = import_spool(history);
+  EXPECT_EQ(taken.runs, 0U);
+  EXPECT_THAT(taken.problems, ElementsAre(HasSubstr("other users may write to")));
+  const fs::path elsewhere = spool_run(file(), saved_run({.code = 2}));
+  EXPECT_THAT(elsewhere.string(), HasSubstr("/state/wattle/spool/"));
+}
+
+TEST_F(SpoolTest, IsUsedWhereOthersOwnTheHistoryOrMayWriteToIt) {
+  RunHistory(file()).save(saved_run());
+  fs::permissions(file(), fs::perms::others_write | fs::perms::others_read, fs::perm_options::add);
+  const SaveOutcome outcome = save(file(), saved_run({.code = 1}));
+  EXPECT_THAT(outcome.problem, HasSubstr("other users may write to"));
+  EXPECT_THAT(outcome.problem, HasSubstr("the run waits in"));
+  if (::geteuid() != 0) GTEST_SKIP() << "only root is two users";
+  constexpr uid_t kOther = 12345;
+  fs::permissions(file(), fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_EQ(::chown(file().c_str(), kOther, kOther), 0);
+  EXPECT_THAT(save(file(), saved_run({.code = 2})).problem, HasSubstr("belongs to another user"));
+  EXPECT_EQ(RunHistory(file(), RunHistory::Missing::refuse).count({}), 1U) << "it is read";
+  EXPECT_FALSE(fs::exists(file().string() + "-wal"));
 }
 
 TEST_F(SpoolTest, SaysThatARunIsLost) {

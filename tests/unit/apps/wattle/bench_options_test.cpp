@@ -57,7 +57,7 @@ TEST(BenchOptions, AreHyperfines) {
   EXPECT_EQ(options.max_runs, 20U);
   EXPECT_EQ(options.time_limit, 60s);
   EXPECT_EQ(options.shell, "none");
-  EXPECT_TRUE(options.ignores_failure);
+  EXPECT_TRUE(options.ignored.all);
   EXPECT_EQ(options.json_path, "o.json");
 }
 

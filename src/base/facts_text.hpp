@@ -1,0 +1,18 @@
+// Lines of a label and a text, for people.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text_style.hpp"
+
+namespace wattle {
+
+/// One line for each label and its text, such as "time" and "2.000 s". All texts start in one
+/// column: two after the longest label, and at least the 15th. They go on there where they are
+/// broken.
+[[nodiscard]] std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts,
+                                     const TextStyle& style);
+
+}  // namespace wattle
