@@ -28,6 +28,7 @@ void bind_trace(py::module_& module);
 void bind_life(py::module_& module);
 void bind_meter(py::module_& module);
 void bind_power(py::module_& module);
+void bind_reader(py::module_& module);
 void bind_run_log(py::module_& module);
 void bind_run_monitor(py::module_& module);
 void bind_usage(py::module_& module);

@@ -170,6 +170,22 @@ class Meter(metaclass=_Type):
     def reserve(self, calls: int) -> None: ...
     def trace(self) -> EnergyTraceBase: ...
 
+class Reader(metaclass=_Type):
+    """Energies since it was made. Thread-safe. In the child of a `fork` they are unknown."""
+
+    def __init__(
+        self,
+        *,
+        domains: Iterable[str] | str | None = None,
+        gpus: _Gpus = None,
+        strict: bool = True,
+        system: System | None = None,
+    ) -> None: ...
+    @property
+    def missing(self) -> tuple[Refusal, ...]: ...
+    def read(self) -> dict[str, tuple[float | None, float]]:
+        """By domain: joules (None: unknown), and the seconds whose energy is not known."""
+
 class Estimator(metaclass=_Type):
     def __init__(self, system: System | None = None) -> None: ...
     def start(self) -> None: ...

@@ -1,0 +1,1 @@
+"""Zeus's names: `monitor` (ZeusMonitor, PowerMonitor) and `utils.zeusd` (ZeusdConfig)."""
