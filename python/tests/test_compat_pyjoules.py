@@ -5,9 +5,13 @@ import threading
 import time
 
 import pytest
-
 from wattle.compat.pyjoules import energy_meter as meters
-from wattle.compat.pyjoules.device import Device, DeviceFactory, Domain, NotConfiguredDeviceException
+from wattle.compat.pyjoules.device import (
+    Device,
+    DeviceFactory,
+    Domain,
+    NotConfiguredDeviceException,
+)
 from wattle.compat.pyjoules.device.nvidia_device import NvidiaGPUDevice, NvidiaGPUDomain
 from wattle.compat.pyjoules.device.rapl_device import (
     RaplCoreDomain,
@@ -15,8 +19,13 @@ from wattle.compat.pyjoules.device.rapl_device import (
     RaplDramDomain,
     RaplPackageDomain,
 )
-from wattle.compat.pyjoules.energy_meter import EnergyContext, EnergyMeter, EnergyState, measure_energy
-from wattle.compat.pyjoules.energy_trace import EnergySample, EnergyTrace
+from wattle.compat.pyjoules.energy_meter import (
+    EnergyContext,
+    EnergyMeter,
+    EnergyState,
+    measure_energy,
+)
+from wattle.compat.pyjoules.energy_trace import EnergySample, EnergyTrace, difference
 from wattle.compat.pyjoules.exception import (
     EnergyMeterNotStartedError,
     EnergyMeterNotStoppedError,
@@ -134,7 +143,7 @@ def test_energies_are_micro_joules_in_the_order_of_the_domains(tree):
     spend(tree, "intel-rapl:1", 3.0)
     spend(tree, "intel-rapl:0:0", 2.0)
     after = device.get_energy()
-    assert [end - start for start, end in zip(before, after)] == pytest.approx([2 * UJ, 3 * UJ])
+    assert [difference(*pair) for pair in zip(after, before)] == pytest.approx([2 * UJ, 3 * UJ])
 
 
 # The meter

@@ -1,10 +1,12 @@
 """wattle.compat.pyjoules: traces and handlers."""
 
 import pytest
-
 from wattle import FormatError
 from wattle.compat.pyjoules.energy_trace import EnergySample, EnergyTrace
-from wattle.compat.pyjoules.exception import NoSampleProcessedError, UnconsistantSamplesError
+from wattle.compat.pyjoules.exception import (
+    NoSampleProcessedError,
+    UnconsistantSamplesError,
+)
 from wattle.compat.pyjoules.handler.csv_handler import CSVHandler
 from wattle.compat.pyjoules.handler.mongo_handler import trace_to_dict
 from wattle.compat.pyjoules.handler.pandas_handler import PandasHandler

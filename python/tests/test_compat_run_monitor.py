@@ -4,9 +4,13 @@ import json
 import time
 
 import pytest
-
 import wattle
-from wattle.compat.run_monitor import HWMonitor, ResourceSummary, RunLog, build_resource_summary
+from wattle.compat.run_monitor import (
+    HWMonitor,
+    ResourceSummary,
+    RunLog,
+    build_resource_summary,
+)
 
 
 def test_the_log_is_written_as_lines_of_json(tmp_path):

@@ -36,7 +36,8 @@ class RunLog:
         self._entries: list[dict[str, Any]] = []
 
     def _log(self, entry: dict[str, Any]) -> None:
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        utc = timezone.utc  # noqa: UP017 (Python 3.10)
+        now = datetime.now(utc).isoformat(timespec="milliseconds")
         self._entries.append({"ts": now, **entry})
 
     def log_phase(self, name: str, seconds: float, **extra: Any) -> None:

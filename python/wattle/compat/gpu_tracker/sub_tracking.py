@@ -277,7 +277,7 @@ class TrackingComparison:
         self._sessions: dict[str, SubTrackingResults] = {}
         for name, path in file_path_map.items():
             with open(path, "rb") as file:
-                results = pickle.load(file)  # noqa: S301 (files of the user's own, as in the original)
+                results = pickle.load(file)  # files of the user's own, as in the original
             if not isinstance(results, SubTrackingResults):
                 raise FormatError(f"{path} holds no results of a SubTrackingAnalyzer")
             self._sessions[name] = results
@@ -291,27 +291,32 @@ class TrackingComparison:
             for session, results in self._sessions.items()
         }
         names = set.intersection(*map(set, blocks.values())) if blocks else set()
+        overall = {session: results.overall for session, results in self._sessions.items()}
         usage: dict[str, dict[str, float]] = {}
         times: dict[str, dict[str, float]] = {}
         for name in sorted(names):
-            for column in blocks[next(iter(blocks))][name]["resource_usage"]:
-                usage[f"{name} {column}"] = self._ordered(
-                    statistic, lambda s: blocks[s][name]["resource_usage"].get(column)
-                )
-            times[name] = self._ordered(statistic, lambda s: blocks[s][name]["compute_time"])
-        columns = {column for results in self._sessions.values() for column in results.overall}
+            used = {session: of[name]["resource_usage"] for session, of in blocks.items()}
+            usage.update(
+                (f"{name} {column}", ordered)
+                for column, ordered in _compared(used, statistic).items()
+            )
+            took = {session: {name: of[name]["compute_time"]} for session, of in blocks.items()}
+            times.update(_compared(took, statistic))
         return {
-            "overall_resource_usage": {
-                column: self._ordered(statistic, lambda s: self._sessions[s].overall.get(column))
-                for column in sorted(columns)
-            },
+            "overall_resource_usage": _compared(overall, statistic),
             "code_block_resource_usage": usage,
             "code_block_compute_time": times,
         }
 
-    def _ordered(
-        self, statistic: str, figures_of: Callable[[str], dict[str, float] | None]
-    ) -> dict[str, float]:
-        found = {session: figures_of(session) for session in self._sessions}
-        known = {name: figures[statistic] for name, figures in found.items() if figures is not None}
-        return dict(sorted(known.items(), key=lambda item: item[1]))
+
+def _compared(
+    sessions: Mapping[str, Mapping[str, dict[str, float] | None]], statistic: str
+) -> dict[str, dict[str, float]]:
+    """By column: the statistic of each session that knows it, in ascending order."""
+    columns = {column for figures in sessions.values() for column in figures}
+    compared: dict[str, dict[str, float]] = {}
+    for column in sorted(columns):
+        found = {session: figures.get(column) for session, figures in sessions.items()}
+        known = {session: of[statistic] for session, of in found.items() if of is not None}
+        compared[column] = dict(sorted(known.items(), key=lambda item: item[1]))
+    return compared

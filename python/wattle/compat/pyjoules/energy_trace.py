@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class EnergySample:
@@ -52,7 +55,7 @@ class EnergyTrace:
     def __add__(self, other: EnergyTrace) -> EnergyTrace:
         return EnergyTrace([*self, *other])
 
-    def __iadd__(self, other: EnergyTrace) -> EnergyTrace:
+    def __iadd__(self, other: EnergyTrace) -> Self:
         self._samples += list(other)
         return self
 
@@ -64,7 +67,7 @@ class EnergyTrace:
         self._samples = [
             sample
             for sample in self._samples
-            if _is_clean(sample) and all([guard(sample) for guard in guards])
+            if _is_clean(sample) and all(guard(sample) for guard in guards)
         ]
 
     def remove_idle(self, idle: Sequence[dict[str, Any]]) -> None:

@@ -39,10 +39,10 @@ class NumberedDomain(Domain):
 
     def __lt__(self, other: NumberedDomain) -> bool:
         if not isinstance(other, NumberedDomain):
-            raise ValueError(f"cannot compare {self} with {other}")
+            raise ValueError(f"cannot compare {self} with {other}")  # noqa: TRY004 (as in pyJoules)
         return self._order() < other._order()
 
     def __gt__(self, other: NumberedDomain) -> bool:
         if not isinstance(other, NumberedDomain):
-            raise ValueError(f"cannot compare {self} with {other}")
+            raise ValueError(f"cannot compare {self} with {other}")  # noqa: TRY004 (as in pyJoules)
         return self._order() > other._order()

@@ -1,6 +1,9 @@
 """What takes the traces."""
 
-from wattle.compat.pyjoules.exception import NoSampleProcessedError, UnconsistantSamplesError
+from wattle.compat.pyjoules.exception import (
+    NoSampleProcessedError,
+    UnconsistantSamplesError,
+)
 from wattle.compat.pyjoules.handler.handler import EnergyHandler
 
 __all__ = ["EnergyHandler", "NoSampleProcessedError", "UnconsistantSamplesError"]
