@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Runs a program that imports pyJoules, Zeus, gpu_tracker or CodeCarbon over Wattle, unchanged.
 
     python -m wattle.shim script.py [ARGUMENT]...

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Drop-in modules: the names of other tools, over the sensors of Wattle.
 
     from wattle.compat.pyjoules.energy_meter import measure_energy  # was: from pyJoules.energy_meter

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The names of the run monitor: `RunLog`, `HWMonitor`, `ResourceSummary`.
 
 A figure that is unknown is 0.0, as in the original, and named in `ResourceSummary.unknown`:

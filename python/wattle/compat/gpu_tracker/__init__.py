@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """gpu_tracker's names: `Tracker`, `SubTracker`, `sub_track`, and the analysis of their files.
 
 What is unknown is None. GPU memory is in true megabytes (the original reads MiB as MB).

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Blocks of code within a tracked process, and what each of them used."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The tracker of a process and its descendants."""
 
 from __future__ import annotations

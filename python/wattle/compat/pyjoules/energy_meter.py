@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The meter, the decorator and the context manager of pyJoules."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Samples, and the trace that holds them: plain objects of Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The exceptions of pyJoules."""
 
 

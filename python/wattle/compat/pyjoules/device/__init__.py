@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Devices and their domains."""
 
 from wattle.compat.pyjoules.device.device import Device

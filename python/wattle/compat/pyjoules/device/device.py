@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The base of all devices, and what those of Wattle's library share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Devices by their domains."""
 
 from __future__ import annotations

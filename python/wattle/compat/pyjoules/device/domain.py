@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """A part of a device that has an energy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """NVIDIA GPUs."""
 
 from __future__ import annotations

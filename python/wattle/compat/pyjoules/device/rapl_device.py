@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """CPU packages, DRAM, cores, integrated GPUs."""
 
 from __future__ import annotations

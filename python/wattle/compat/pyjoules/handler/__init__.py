@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """What takes the traces."""
 
 from wattle.compat.pyjoules.exception import (

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Writes samples to a CSV file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The base of all handlers."""
 
 from __future__ import annotations

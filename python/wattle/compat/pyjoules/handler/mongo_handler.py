@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Writes traces to a MongoDB collection; needs the package pymongo."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Gives samples as a data frame."""
 
 from __future__ import annotations

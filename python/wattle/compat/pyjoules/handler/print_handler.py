@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Prints samples."""
 
 from __future__ import annotations

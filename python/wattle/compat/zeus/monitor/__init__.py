@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """What measures."""
 
 from wattle.compat.zeus.monitor.energy import Measurement, ZeusMonitor

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Energy of windows."""
 
 from __future__ import annotations

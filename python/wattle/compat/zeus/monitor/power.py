@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """Power of GPUs over time."""
 
 from __future__ import annotations

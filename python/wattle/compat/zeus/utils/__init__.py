@@ -1,1 +1,2 @@
+# mypy: no-implicit-reexport
 """What the monitors need."""

@@ -1,3 +1,4 @@
+# mypy: no-implicit-reexport
 """The address of a daemon, `wattled` or zeusd."""
 
 from __future__ import annotations
