@@ -180,7 +180,7 @@ std::vector<PowerColumn> sum_of(const std::vector<const DomainCourse*>& domains,
 /// Neighbours as one column. The errors at the ends between them cancel, so that the mean of their
 /// uncertainties is above that of the whole.
 /// `last`: the length of the last of them, in whole columns.
-PowerColumn joined(std::span<const PowerColumn> columns, double last) {
+PowerColumn joined_column(std::span<const PowerColumn> columns, double last) {
   PowerColumn sum;
   double known = 0.0;
   Watts mean;
@@ -200,13 +200,13 @@ PowerColumn joined(std::span<const PowerColumn> columns, double last) {
   return sum;
 }
 
-std::vector<PowerColumn> joined(const std::vector<PowerColumn>& columns, std::size_t per_column,
-                                double last) {
+std::vector<PowerColumn> joined_columns(const std::vector<PowerColumn>& columns,
+                                        std::size_t per_column, double last) {
   std::vector<PowerColumn> all;
   for (std::size_t i = 0; i < columns.size(); i += per_column) {
     const bool is_whole = i + per_column < columns.size();
     const std::size_t count = std::min(per_column, columns.size() - i);
-    all.push_back(joined(std::span(columns).subspan(i, count), is_whole ? 1.0 : last));
+    all.push_back(joined_column(std::span(columns).subspan(i, count), is_whole ? 1.0 : last));
   }
   return all;
 }
@@ -222,9 +222,9 @@ PowerCourse PowerCourse::coarser(std::size_t most) const {
                      .column = column * static_cast<double>(per_column),
                      .step = step,
                      .domains = {},
-                     .total = joined(total, per_column, last)};
+                     .total = joined_columns(total, per_column, last)};
   for (const DomainCourse& domain : domains) {
-    course.domains.push_back({domain.name, joined(domain.columns, per_column, last)});
+    course.domains.push_back({domain.name, joined_columns(domain.columns, per_column, last)});
   }
   return course;
 }
