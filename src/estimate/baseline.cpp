@@ -58,7 +58,7 @@ std::string utc_text(double unix_s) {
 }
 
 /// A string that can be printed; absent where it is something else.
-std::optional<std::string> text_in(const Json& json, const char* key) {
+std::optional<std::string> string_member(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_string()) return std::nullopt;
   return printable(found->get_ref<const std::string&>());
@@ -128,10 +128,10 @@ std::optional<Baseline> parse_baseline(std::string_view text) {
   constexpr double kMostCpus = 1e5;
   if (text.size() > kMostBaselineBytes) return std::nullopt;
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || text_in(json, "schema") != kSchema) return std::nullopt;
-  const auto host = text_in(json, "host");
-  const auto boot_id = text_in(json, "boot_id");
-  const auto configuration = text_in(json, "configuration");
+  if (!json.is_object() || string_member(json, "schema") != kSchema) return std::nullopt;
+  const auto host = string_member(json, "host");
+  const auto boot_id = string_member(json, "boot_id");
+  const auto configuration = string_member(json, "configuration");
   const auto taken = number_in(json, "taken_unix_s", kMostSeconds);
   const auto length = number_in(json, "length_s", kMostSeconds);
   auto domains = texts_in(json, "domains");

@@ -124,9 +124,9 @@ PowerColumn mean_of(const CourseSource& source, TimePoint begin, TimePoint end) 
 }
 
 /// The columns of one domain; what its steps are is added to `sums`, where there are any.
-std::vector<PowerColumn> columns_of(const CourseSource& source, const Grid& grid,
-                                    const std::vector<TimePoint>& edges,
-                                    std::vector<SumOfStep>* sums) {
+std::vector<PowerColumn> columns_of_source(const CourseSource& source, const Grid& grid,
+                                           const std::vector<TimePoint>& edges,
+                                           std::vector<SumOfStep>* sums) {
   std::vector<PowerColumn> columns(grid.columns);
   const std::size_t per_column = grid.steps_per_column();
   const std::size_t steps = edges.size() - 1;
@@ -240,7 +240,7 @@ PowerCourse power_course(std::span<const CourseSource> sources, const CourseOpti
     steps.resize(edges.size() - 1);
     const bool counts = counts_in_total(source.domain.kind());
     course.domains.push_back(
-        {source.domain.name(), columns_of(source, grid, edges, counts ? &steps : nullptr)});
+        {source.domain.name(), columns_of_source(source, grid, edges, counts ? &steps : nullptr)});
   }
   std::vector<const DomainCourse*> counted;
   for (std::size_t i = 0; i < sources.size(); ++i) {
