@@ -15,9 +15,12 @@ std::string facts_text(const std::vector<std::pair<std::string, std::string>>& f
   std::string lines;
   for (const auto& [label, text] : facts) {
     const std::string shown = to_style_characters(label, style);
-    std::string line = shown + std::string(widest + kSpace - columns_of(shown), ' ') + text;
+    std::string line = shown;
+    line.append(widest + kSpace - columns_of(shown), ' ');
+    line += text;
     line.erase(line.find_last_not_of(' ') + 1);
-    lines += wrapped(line + "\n", style, widest + kSpace);
+    line += '\n';
+    lines += wrapped(line, style, widest + kSpace);
   }
   return lines;
 }

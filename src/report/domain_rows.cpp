@@ -37,7 +37,7 @@ std::string of_all(std::size_t count, std::size_t all) {
 std::string energies_text(Joules low, Joules high) {
   const auto text = [](Joules energy) { return rounded_text(energy, energy * 0.01); };
   std::string from = text(low);
-  const std::string to = text(high);
+  std::string to = text(high);
   if (from == to) return to;
   const std::size_t unit = from.find(' ');
   if (unit != std::string::npos && to.ends_with(from.substr(unit))) from.resize(unit);

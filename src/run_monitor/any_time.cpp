@@ -61,7 +61,7 @@ std::optional<std::int64_t> take_month(std::string_view& text) noexcept {
   constexpr std::array<std::string_view, 12> kMonths = {
       "January", "February", "March",     "April",   "May",      "June",
       "July",    "August",   "September", "October", "November", "December"};
-  const std::size_t end =
+  const auto end =
       static_cast<std::size_t>(std::ranges::find_if_not(text, is_letter) - text.begin());
   const std::string_view word = text.substr(0, end);
   for (std::size_t i = 0; i < kMonths.size(); ++i) {

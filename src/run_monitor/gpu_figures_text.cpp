@@ -130,6 +130,7 @@ std::vector<std::string> labels_of(const ResourceSummary& summary) {
   }
   const auto cut_to = [&](std::size_t width) {
     std::vector<std::string> some;
+    some.reserve(names.size());
     for (const std::string& name : names) some.push_back(cut(name, width));
     return some;
   };
@@ -175,6 +176,7 @@ std::string gpu_figures_text(const ResourceSummary& summary, const TextStyle& st
   std::vector<std::string> labels = labels_of(summary);
   labels.insert(labels.begin(), "GPU");
   std::vector<const GpuFigures*> rows;
+  rows.reserve(summary.gpus.size() + 1);
   for (const GpuSummary& gpu : summary.gpus) rows.push_back(&gpu);
   auto all = static_cast<const GpuFigures&>(summary);
   if (!summary.gpus.empty()) all.power_watts_mean = total_mean_power(summary);

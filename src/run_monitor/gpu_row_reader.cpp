@@ -189,7 +189,7 @@ std::string GpuRowReader::why_bad_cell() const {
   const std::array figures = {Named{"utilization.gpu", &columns_.util, "0 to 100 %"},
                               Named{"utilization.memory", &columns_.mem_util, "0 to 100 %"},
                               Named{"memory.used", &columns_.memory, "a number of MiB"},
-                              Named{kPowers[0], &columns_.powers[0], "a number of W"},
+                              Named{kPowers[0], columns_.powers.data(), "a number of W"},
                               Named{kPowers[1], &columns_.powers[1], "a number of W"},
                               Named{kPowers[2], &columns_.powers[2], "a number of W"}};
   for (const Named& figure : figures) {

@@ -132,7 +132,7 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
 template <class Table>
 struct Trial {
   explicit Trial(const TableFile& file) {
-    const Table table = file.trial<Table>();
+    const auto table = file.trial<Table>();
     rows = table.readable();
     if constexpr (requires { table.has_header(); }) has_header = table.has_header();
   }

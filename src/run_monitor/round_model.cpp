@@ -69,7 +69,7 @@ double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept {
     cost += std::min(kMostContinuity, 0.35 * beyond * beyond);
   }
   if (one.used_mib >= 0.0F && other.used_mib >= 0.0F) {
-    const double most = std::max<double>(1.0, std::max(one.used_mib, other.used_mib));
+    const auto most = static_cast<double>(std::max({1.0F, one.used_mib, other.used_mib}));
     const double of_most = std::abs(static_cast<double>(one.used_mib - other.used_mib)) / most;
     cost += std::min(kMostContinuity, 40.0 * of_most);
   }
@@ -118,8 +118,9 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
     const bool follows = i + 1 < rows.size() && positions[i + 1] == (s + 1) % gpus;
     if (follows) lengths[s].push_back(static_cast<double>(rows[i + 1].time_ms - rows[i].time_ms));
     keep_common(model.boards_[s], rows[i]);
-    if (rows[i].temperature >= 0.0F) model.shown_[s].temperature.add(rows[i].temperature);
-    if (rows[i].used_mib >= 0.0F) model.shown_[s].used.add(rows[i].used_mib);
+    if (rows[i].temperature >= 0.0F)
+      model.shown_[s].temperature.add(static_cast<double>(rows[i].temperature));
+    if (rows[i].used_mib >= 0.0F) model.shown_[s].used.add(static_cast<double>(rows[i].used_mib));
     if (rows[i].total_mib >= 0.0F) totals[s].push_back(rows[i].total_mib);
   }
   for (std::size_t s = 0; s < gpus; ++s) {
@@ -227,12 +228,11 @@ bool RoundModel::is_evident() const noexcept {
   const auto [shortest, longest] = std::ranges::minmax_element(gaps_, by_length);
   const double spread = std::max(shortest->spread_ms, longest->spread_ms);
   if (longest->expected_ms - shortest->expected_ms > 3.0 * spread) return true;
-  for (const RowTrace& board : boards_) {
-    if (are_unlike(board, boards_.front())) return true;
+  return std::ranges::any_of(boards_, [this](const RowTrace& board) {
     constexpr float kDegrees = 2.0F;
-    if (std::abs(board.temperature - boards_.front().temperature) >= kDegrees) return true;
-  }
-  return false;
+    const RowTrace& first = boards_.front();
+    return are_unlike(board, first) || std::abs(board.temperature - first.temperature) >= kDegrees;
+  });
 }
 
 }  // namespace wattle

@@ -146,44 +146,66 @@ Costs own_costs(Traces rows, const RoundModel& model, std::span<const std::uint1
   return costs;
 }
 
-}  // namespace
+/// The least costs of paths to each position of each row.
+struct Forward {
+  std::size_t positions = 0;
+  Costs costs{};
+  std::vector<Move> ways{};
 
-RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first) {
-  const std::size_t n = model.gpus();
-  const std::size_t count = rows.size();
-  RoundPath path;
-  const std::vector<std::uint16_t> early = first_positions(rows, model, first);
-  const Costs own = own_costs(rows, model, early);
-  const Moves moves(model, rows);
-  Costs forward(n * count);
-  std::vector<Move> ways(n * count);
-  constexpr float kNever = std::numeric_limits<float>::max() / 4;
-  for (std::size_t s = 0; s < n; ++s) forward[s] = first && *first != s ? kNever : own[s];
-  const auto row_of = [n](Costs& costs, std::size_t i) {
-    return std::span(costs).subspan(i * n, n);
-  };
+  [[nodiscard]] std::span<float> of(std::size_t row) {
+    return std::span(costs).subspan(row * positions, positions);
+  }
+};
+
+constexpr float kNever = std::numeric_limits<float>::max() / 4;
+
+Forward go_forward(std::size_t count, std::size_t n, const Costs& own, const Moves& moves,
+                   std::optional<std::size_t> first) {
+  Forward forward{.positions = n, .costs = Costs(n * count), .ways = std::vector<Move>(n * count)};
+  for (std::size_t s = 0; s < n; ++s) forward.costs[s] = first && *first != s ? kNever : own[s];
   for (std::size_t i = 1; i < count; ++i) {
-    const auto before = row_of(forward, i - 1);
-    const auto now = row_of(forward, i);
+    const auto before = forward.of(i - 1);
+    const auto now = forward.of(i);
     const auto best = std::ranges::min_element(before);
     for (std::size_t s = 0; s < n; ++s) {
       now[s] = *best + moves.jump();
-      ways[i * n + s] = {.cost = moves.jump(),
-                         .missing = kAny,
-                         .from = static_cast<std::uint16_t>(best - before.begin())};
+      forward.ways[i * n + s] = {.cost = moves.jump(),
+                                 .missing = kAny,
+                                 .from = static_cast<std::uint16_t>(best - before.begin())};
     }
     moves.each(i,
                [&](std::size_t at, std::size_t to, float cost, std::uint8_t missing, bool is_copy) {
                  if (before[at] + cost >= now[to]) return;
                  now[to] = before[at] + cost;
-                 ways[i * n + to] = {.cost = cost,
-                                     .missing = missing,
-                                     .is_copy = is_copy,
-                                     .from = static_cast<std::uint16_t>(at)};
+                 forward.ways[i * n + to] = {.cost = cost,
+                                             .missing = missing,
+                                             .is_copy = is_copy,
+                                             .from = static_cast<std::uint16_t>(at)};
                });
     for (std::size_t s = 0; s < n; ++s) now[s] += own[i * n + s];
   }
-  const auto last = row_of(forward, count - 1);
+  return forward;
+}
+
+/// What is irregular about the row `i` after the one before it; 0: nothing.
+float event_of(Traces rows, const RoundModel& model, std::size_t i, const Move& way) {
+  if (way.missing == kAny) return kJump;
+  if (way.is_copy) return 0.0F;
+  float event = 0.0F;
+  if (way.missing != rows[i].torn_before) event += missing_cost(way.missing, 0);
+  const auto gap_ms = static_cast<double>(rows[i].time_ms - rows[i - 1].time_ms);
+  if (model.time_cost(way.from, way.missing, gap_ms) < model.outlier_cost()) return event;
+  // A reader is held up at times, but no GPU has a row so early: there are more of them.
+  const bool is_early = way.missing == 0 && gap_ms < 0.3 * model.gap(way.from).expected_ms;
+  return event + (is_early ? 8.0F : 3.0F);
+}
+
+/// The best path, from its end.
+RoundPath read_back(Traces rows, const RoundModel& model, Forward& forward) {
+  const std::size_t n = forward.positions;
+  const std::size_t count = rows.size();
+  RoundPath path;
+  const auto last = forward.of(count - 1);
   auto at = static_cast<std::size_t>(std::ranges::min_element(last) - last.begin());
   path.cost = static_cast<double>(last[at]);
   path.positions.resize(count);
@@ -192,34 +214,30 @@ RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::siz
   path.is_copy.assign(count, 0);
   path.missing.assign(count, 0);
   for (std::size_t i = count; i-- > 0;) {
-    const Move& way = ways[i * n + at];
+    const Move& way = forward.ways[i * n + at];
     path.positions[i] = static_cast<std::uint16_t>(at);
     if (are_unlike(rows[i], model.board(at))) path.events[i] += kOtherBoard;
     if (i == 0) break;
     path.is_copy[i] = way.is_copy ? 1 : 0;
     path.missing[i] = way.missing;
-    if (way.missing == kAny) {
-      path.events[i] += kJump;
-    } else if (!way.is_copy) {
-      if (way.missing != rows[i].torn_before) path.events[i] += missing_cost(way.missing, 0);
-      const auto gap_ms = static_cast<double>(rows[i].time_ms - rows[i - 1].time_ms);
-      const double time = model.time_cost(way.from, way.missing, gap_ms);
-      // A reader is held up at times, but no GPU has a row so early: there are more of them.
-      const double usual_ms = model.gap(way.from).expected_ms;
-      const bool is_early = way.missing == 0 && gap_ms < 0.3 * usual_ms;
-      if (time >= model.outlier_cost()) path.events[i] += is_early ? 8.0F : 3.0F;
-    }
+    path.events[i] += event_of(rows, model, i, way);
     at = way.from;
   }
-  // Backwards, for the cost of the best path through each position.
+  return path;
+}
+
+/// By how much the best path through another position costs more, row by row.
+void find_margins(RoundPath& path, const Forward& forward, const Costs& own, const Moves& moves) {
+  const std::size_t n = forward.positions;
   Costs backward(n, 0.0F);
   Costs earlier(n);
-  for (std::size_t i = count; i-- > 0;) {
+  for (std::size_t i = path.positions.size(); i-- > 0;) {
+    const std::size_t at = path.positions[i];
     float second = kNever;
     for (std::size_t s = 0; s < n; ++s) {
-      if (s != path.positions[i]) second = std::min(second, forward[i * n + s] + backward[s]);
+      if (s != at) second = std::min(second, forward.costs[i * n + s] + backward[s]);
     }
-    path.margins[i] = second - (forward[i * n + path.positions[i]] + backward[path.positions[i]]);
+    path.margins[i] = second - (forward.costs[i * n + at] + backward[at]);
     if (i == 0) break;
     for (std::size_t s = 0; s < n; ++s) backward[s] += own[i * n + s];
     const float jump = *std::ranges::min_element(backward) + moves.jump();
@@ -229,6 +247,17 @@ RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::siz
                bool /*is_copy*/) { earlier[from] = std::min(earlier[from], cost + backward[to]); });
     std::swap(backward, earlier);
   }
+}
+
+}  // namespace
+
+RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first) {
+  const std::vector<std::uint16_t> early = first_positions(rows, model, first);
+  const Costs own = own_costs(rows, model, early);
+  const Moves moves(model, rows);
+  Forward forward = go_forward(rows.size(), model.gpus(), own, moves, first);
+  RoundPath path = read_back(rows, model, forward);
+  find_margins(path, forward, own, moves);
   return path;
 }
 

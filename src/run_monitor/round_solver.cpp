@@ -66,9 +66,11 @@ struct Choice {
   bool is_clear = false;
 };
 
-/// The number of GPUs that explains rows best.
-Choice choose(Traces rows, std::size_t fewest, std::size_t most) {
-  std::vector<Candidate> all;
+using Candidates = std::vector<Candidate>;
+
+/// The numbers of GPUs that may be; the likely ones are solved.
+Candidates candidates_of(Traces rows, std::size_t fewest, std::size_t most) {
+  Candidates all;
   for (std::size_t gpus = fewest; gpus <= most; ++gpus) {
     if (gpus > fewest && gpus * 2 + 1 > rows.size()) break;
     Candidate candidate = candidate_of(rows, gpus);
@@ -77,33 +79,49 @@ Choice choose(Traces rows, std::size_t fewest, std::size_t most) {
   std::ranges::sort(all, {}, &Candidate::misfit);
   constexpr std::size_t kTried = 4;
   for (std::size_t i = 0; i < std::min(kTried, all.size()); ++i) solve(all[i], rows);
-  const auto by_cost = [](const Candidate& a, const Candidate& b) {
-    if (a.is_solved != b.is_solved) return a.is_solved;
-    return a.is_solved && a.cost < b.cost;
-  };
-  std::size_t gpus = std::ranges::min_element(all, by_cost)->gpus;
+  return all;
+}
+
+bool costs_less(const Candidate& a, const Candidate& b) {
+  if (a.is_solved != b.is_solved) return a.is_solved;
+  return a.is_solved && a.cost < b.cost;
+}
+
+/// The candidate of the least cost, or a divisor that does nearly as well.
+Candidates::iterator chosen_of(Candidates& all, Traces rows) {
+  const std::size_t gpus = std::ranges::min_element(all, costs_less)->gpus;
   for (Candidate& other : all) {
     if (gpus % other.gpus == 0) solve(other, rows);
   }
-  const auto least = std::ranges::min_element(all, by_cost);
+  const auto least = std::ranges::min_element(all, costs_less);
   auto chosen = least;
   for (auto it = all.begin(); it != all.end(); ++it) {
     if (!it->is_solved || least->gpus % it->gpus != 0 || it->gpus >= chosen->gpus) continue;
     const bool is_nearly_as_good = it->cost < least->cost + kDivisorClearly;
     if (is_nearly_as_good || least->model.repeats(it->gpus)) chosen = it;
   }
-  Choice choice;
-  choice.is_clear = chosen->gpus == 1 || fewest == most || chosen->model.is_evident();
-  const auto& events = chosen->path.events;
+  return chosen;
+}
+
+/// True if no other number of GPUs does nearly as well, and few rows are irregular.
+bool is_clear(const Candidates& all, const Candidate& chosen) {
+  const auto& events = chosen.path.events;
   const auto irregular = std::ranges::count_if(events, [](float event) { return event > 0.0F; });
   constexpr std::size_t kFew = 7;  // one of so many
-  if (irregular > 1 && static_cast<std::size_t>(irregular) * kFew > events.size()) {
-    choice.is_clear = false;
-  }
-  for (const Candidate& other : all) {
-    if (!other.is_solved || other.gpus % chosen->gpus == 0) continue;
-    if (other.cost < chosen->cost + kClearly) choice.is_clear = false;
-  }
+  if (irregular > 1 && static_cast<std::size_t>(irregular) * kFew > events.size()) return false;
+  return std::ranges::none_of(all, [&](const Candidate& other) {
+    const bool is_another = other.is_solved && other.gpus % chosen.gpus != 0;
+    return is_another && other.cost < chosen.cost + kClearly;
+  });
+}
+
+/// The number of GPUs that explains rows best.
+Choice choose(Traces rows, std::size_t fewest, std::size_t most) {
+  Candidates all = candidates_of(rows, fewest, most);
+  const auto chosen = chosen_of(all, rows);
+  const bool is_evident = chosen->gpus == 1 || fewest == most || chosen->model.is_evident();
+  Choice choice;
+  choice.is_clear = is_evident && is_clear(all, *chosen);
   choice.best = std::move(*chosen);
   return choice;
 }
@@ -198,6 +216,7 @@ class Solver {
            (model.period_ms() > kMost * period_ms || model.period_ms() * kMost < period_ms);
   }
 
+  // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
   void solve(Range range, int depth, std::optional<std::size_t> gpus) {
     constexpr int kDeepest = 10;
     if (range.size() == 0) return;

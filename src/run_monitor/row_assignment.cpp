@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <utility>
+
+#include "run_monitor/board_links.hpp"
 
 namespace wattle {
 namespace {
@@ -14,9 +15,6 @@ constexpr std::size_t kRowsAtATime = 2048;
 constexpr std::size_t kNoPosition = ~std::size_t{0};
 /// Another position of a row must cost that much more.
 constexpr float kSure = 6.0F;
-/// Another way to link GPUs must cost that much more.
-constexpr double kLinkMargin = 3.0;
-constexpr double kUnlikeCost = 15.0;
 
 constexpr const char* kNoOrder =
     "which GPU a row is of is not known (no column index or uuid, and the rows follow no order for "
@@ -54,109 +52,6 @@ RowTrace trace_of(const GpuRow& row, std::uint32_t torn_before) noexcept {
           .temperature = number_or_unknown(row.temperature)};
 }
 
-/// As `continuity_cost`, over a time in which temperatures change, too.
-double link_cost(const RowTrace& before, const RowTrace& after, bool with_memory) noexcept {
-  if (are_unlike(before, after)) return kUnlikeCost;
-  const double gap_s = std::abs(static_cast<double>(after.time_ms - before.time_ms)) * 1e-3;
-  double cost = 0.0;
-  if (before.temperature >= 0.0F && after.temperature >= 0.0F) {
-    const double change = std::abs(static_cast<double>(before.temperature - after.temperature));
-    const double beyond = std::max(0.0, change - 1.0) / (1.0 + 0.3 * gap_s);
-    cost += std::min(4.0, 0.35 * beyond * beyond);
-  }
-  constexpr double kJobsLast = 600.0;
-  if (with_memory && gap_s < kJobsLast && before.used_mib >= 0.0F && after.used_mib >= 0.0F) {
-    const double most = std::max<double>(1.0, std::max(before.used_mib, after.used_mib));
-    const double of_most = std::abs(static_cast<double>(before.used_mib - after.used_mib)) / most;
-    cost += std::min(6.0, 300.0 * of_most);
-  }
-  return cost;
-}
-
-/// Boards that were there, and that are there now: which is which. Index of `before` for each of
-/// `now`; absent for one that is new. No result where another way would do nearly as well.
-using BoardLinks = std::vector<std::optional<std::size_t>>;
-
-std::optional<BoardLinks> linked(const std::vector<RowTrace>& before,
-                                 const std::vector<RowTrace>& now, bool with_memory) {
-  const bool is_fewer = now.size() <= before.size();
-  const std::size_t few = std::min(before.size(), now.size());
-  const std::size_t many = std::max(before.size(), now.size());
-  BoardLinks links(now.size());
-  std::vector<bool> is_taken(many, false);
-  for (std::size_t i = 0; i < few; ++i) {
-    double best = std::numeric_limits<double>::max();
-    double second = best;
-    std::size_t best_at = 0;
-    for (std::size_t j = 0; j < many; ++j) {
-      const double cost = is_fewer ? link_cost(before[j], now[i], with_memory)
-                                   : link_cost(before[i], now[j], with_memory);
-      if (cost < best) {
-        second = std::exchange(best, cost);
-        best_at = j;
-      } else {
-        second = std::min(second, cost);
-      }
-    }
-    if (best >= kUnlikeCost) continue;  // another one
-    constexpr double kMost = 2.0;
-    const bool is_clear = many == 1 || (best < kMost && second >= best + kLinkMargin);
-    if (!is_clear || is_taken[best_at]) return std::nullopt;
-    is_taken[best_at] = true;
-    links[is_fewer ? i : best_at] = is_fewer ? best_at : i;
-  }
-  return links;
-}
-
-/// One board of an order, and its gap to the next.
-struct Placed {
-  RowTrace board;
-  RoundModel::Gap gap;
-};
-
-std::vector<Placed> placed_of(const RoundModel& model, std::size_t first,
-                              const std::vector<RowTrace>& boards) {
-  std::vector<Placed> placed;
-  for (std::size_t place = 0; place < boards.size(); ++place) {
-    placed.push_back({boards[place], model.gap((first + place) % boards.size())});
-  }
-  return placed;
-}
-
-/// Which place of `all` is not in `rest`, which has one less, in the same order. The boards show
-/// it, and the times that the driver takes for each.
-std::optional<std::size_t> left_out(const std::vector<Placed>& all, double all_rounds,
-                                    const std::vector<Placed>& rest, double rest_rounds,
-                                    bool with_memory) {
-  double best = std::numeric_limits<double>::max();
-  double second = best;
-  std::size_t best_at = 0;
-  for (std::size_t out = 0; out < all.size(); ++out) {
-    double cost = 0.0;
-    for (std::size_t place = 0; place < rest.size(); ++place) {
-      const std::size_t there = place + (place >= out ? 1 : 0);
-      cost += link_cost(all[there].board, rest[place].board, with_memory);
-      const bool is_pause = place + 1 == rest.size() || there + 1 == all.size();
-      if (is_pause || there + 1 == out) continue;
-      const auto& [one_ms, one_spread] = all[there].gap;
-      const auto& [two_ms, two_spread] = rest[place].gap;
-      const double floor = 0.2 + 0.03 * one_ms;
-      const double variance = one_spread * one_spread / all_rounds +
-                              two_spread * two_spread / rest_rounds + floor * floor;
-      cost += std::min(6.0, 0.5 * (one_ms - two_ms) * (one_ms - two_ms) / variance);
-    }
-    if (cost < best) {
-      second = std::exchange(best, cost);
-      best_at = out;
-    } else {
-      second = std::min(second, cost);
-    }
-  }
-  const double most = 2.0 + 1.0 * static_cast<double>(rest.size());
-  if (best > most || second < best + kLinkMargin + 1.0) return std::nullopt;
-  return best_at;
-}
-
 /// The GPUs at the start of a piece, by place. Its first rows may be of the order before.
 std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_t begin,
                                 std::size_t end, std::size_t first) {
@@ -171,16 +66,6 @@ std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_
     if (is_sure && ++seen[place] <= 2) boards[place] = rows[i];
   }
   return boards;
-}
-
-/// A writer that goes on does not change the order of GPUs.
-bool is_in_order(const BoardLinks& links) {
-  std::optional<std::size_t> last;
-  for (const auto& link : links) {
-    if (link && last && *link < *last) return false;
-    if (link) last = link;
-  }
-  return true;
 }
 
 /// True if the writer may have been started again before the row `i` of a piece.
@@ -431,25 +316,15 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
     before.push_back(tracks_[track].has_earlier ? tracks_[track].earlier : tracks_[track].last);
   }
   const bool with_memory = order_->model.keeps_memory() && piece.model.keeps_memory();
-  std::optional<BoardLinks> links = linked(before, now, with_memory);
-  const std::size_t then = before.size();
-  const bool is_one_writer = !is_after_break(begin);
-  if (links && is_one_writer && !is_in_order(*links)) links.reset();
-  if (!links && (then == n + 1 || n == then + 1) && is_one_writer) {
-    const auto placed = placed_of(piece.model, first, now);
-    const auto placed_before = placed_of(order_->model, order_->first, before);
-    const double rounds = static_cast<double>(end - begin) / static_cast<double>(n);
-    const double rounds_before = static_cast<double>(order_->rows) / static_cast<double>(then);
-    const bool has_left = then > n;
-    const auto out = has_left ? left_out(placed_before, rounds_before, placed, rounds, with_memory)
-                              : left_out(placed, rounds, placed_before, rounds_before, with_memory);
-    if (out) {
-      links.emplace(n);
-      for (std::size_t place = 0; place < n; ++place) {
-        if (has_left) (*links)[place] = place + (place >= *out ? 1 : 0);
-        if (!has_left && place != *out) (*links)[place] = place - (place > *out ? 1 : 0);
-      }
-    }
+  std::optional<BoardLinks> links = link_boards(before, now, with_memory);
+  if (!is_after_break(begin)) {
+    if (links && !is_in_order(*links)) links.reset();
+    const PlacedBoards placed{.boards = placed_of(piece.model, first, now),
+                              .rounds = static_cast<double>(end - begin) / static_cast<double>(n)};
+    const PlacedBoards placed_before{
+        .boards = placed_of(order_->model, order_->first, before),
+        .rounds = static_cast<double>(order_->rows) / static_cast<double>(before.size())};
+    if (!links) links = link_in_order(placed_before, placed, with_memory);
   }
   if (!links) {
     doubt(Outcome::total_only, kAlike);
@@ -459,16 +334,21 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
   for (std::size_t place = 0; place < n; ++place) {
     std::optional<std::size_t> known;
     if ((*links)[place]) known = order_->tracks[*(*links)[place]];
-    // One that was there earlier, at the same place?
-    for (std::size_t track = 0; track < tracks_.size() && !known; ++track) {
-      const bool is_there = std::ranges::find(order_->tracks, track) != order_->tracks.end();
-      const bool is_place = tracks_[track].place == place && n == most_gpus_;
-      if (!is_there && is_place && !are_unlike(tracks_[track].last, now[place])) known = track;
-    }
+    if (!known && n == most_gpus_) known = earlier_track(place, now[place]);
     tracks[place] = known.value_or(tracks_.size());
     if (!known) tracks_.emplace_back();
   }
   return tracks;
+}
+
+std::optional<std::size_t> RowAssigner::earlier_track(std::size_t place,
+                                                      const RowTrace& now) const {
+  for (std::size_t track = 0; track < tracks_.size(); ++track) {
+    const bool is_there = std::ranges::find(order_->tracks, track) != order_->tracks.end();
+    const bool is_place = tracks_[track].place == place;
+    if (!is_there && is_place && !are_unlike(tracks_[track].last, now)) return track;
+  }
+  return std::nullopt;
 }
 
 void RowAssigner::emit(std::size_t traces, std::vector<AssignedRow>& assigned) {

@@ -84,6 +84,9 @@ class RowAssigner {
   /// The track of each place.
   [[nodiscard]] std::vector<std::size_t> link(const RoundPiece& piece, std::size_t begin,
                                               std::size_t end, std::size_t first);
+  /// The track of a GPU that was at this place earlier, and not in the last order.
+  [[nodiscard]] std::optional<std::size_t> earlier_track(std::size_t place,
+                                                         const RowTrace& now) const;
   /// The rows before a change of the order may be of the next one.
   void forget_last_round();
   /// True if the writer may have stopped since the last row that was assigned.

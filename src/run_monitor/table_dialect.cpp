@@ -116,7 +116,8 @@ void TableDialect::add_cell() {
     return;
   }
   // A comma in a time is that before its fraction; in a name it does not matter.
-  const bool is_time = !cell.empty() && is_digit(cell.front()) && cell.find(':') != cell.npos;
+  const bool is_time =
+      !cell.empty() && is_digit(cell.front()) && cell.find(':') != std::string_view::npos;
   std::replace(line_.begin() + static_cast<std::ptrdiff_t>(begin), line_.end(), ',',
                is_time ? '.' : kNoNumber);
 }

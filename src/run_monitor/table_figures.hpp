@@ -24,7 +24,7 @@ class RowCounts {
   /// Why the first bad row is none; empty where there is none, or where that is not known.
   [[nodiscard]] const std::string& why_bad() const noexcept { return why_bad_; }
   /// What the reader of the figures should know; empty for nothing.
-  [[nodiscard]] std::string note() const { return {}; }
+  [[nodiscard]] static std::string note() { return {}; }
 
  protected:
   void count_row(bool is_good) noexcept { ++(is_good ? rows_ : bad_rows_); }

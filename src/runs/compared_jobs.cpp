@@ -131,7 +131,9 @@ ComparedRun job_run(const Records& records, const std::string& name) {
                   .cost = job_cost(job, records),
                   .is_job = true};
   const std::string of = job.job.empty() ? "the job" : "job " + printable(job.job);
-  for (const std::string& remark : remarks_on(job)) run.notes.push_back(of + ": " + remark);
+  for (const std::string& remark : remarks_on(job)) {
+    run.notes.push_back(fmt::format("{}: {}", of, remark));
+  }
   return run;
 }
 

@@ -112,6 +112,7 @@ RunSource read_source(std::string_view text, const std::string& name) {
     throw Error(fmt::format("cannot read {}: it holds more than one benchmark", printable(name)));
   }
   std::vector<RunRecord> runs;
+  runs.reserve(records.size());
   for (const RecordText& record : records) {
     runs.push_back(
         parse_run_record(parse_saved_run(dumped(record.json), record.name).record, record.name));

@@ -80,6 +80,7 @@ std::optional<ScanTable> scan_table(const BenchRecord& bench) {
   table.titles.emplace_back("beside the least");
   for (const Scanned& scanned : commands) {
     std::vector<std::string> row;
+    row.reserve(table.titles.size());
     for (const std::string& name : names) row.push_back(value_of_parameter(*scanned.command, name));
     if (has_energy) row.push_back(mean_with_sd(Cost::energy, scanned.command->runs));
     row.push_back(mean_with_sd(Cost::time, scanned.command->runs));
