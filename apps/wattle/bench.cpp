@@ -56,7 +56,7 @@ RecordedHost host_of(const Report& report) {
   RecordedHost host{
       .name = report.host.name, .boot_id = report.host.boot_id, .cpu = report.host.cpu, .gpus = {}};
   if (!report.host.gpus) return host;
-  for (const GpuUsage& gpu : *report.host.gpus) host.gpus.push_back(gpu.info.model);
+  for (const GpuUsage& gpu : *report.host.gpus) host.gpus.emplace_back(gpu.info.model);
   return host;
 }
 

@@ -95,6 +95,7 @@ GitCommand::Answer GitCommand::run(const std::vector<std::string>& words) {
   std::ranges::for_each(settings_, add);
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> pointers;
+  pointers.reserve(all.size() + 1);
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 

@@ -35,8 +35,6 @@ PowerMonitor played_monitor() {
 class WallClock : public testing::Test {
  protected:
   WallClock() : monitor_(played_monitor()) {
-    notice();
-    opened_unix_s_ = unix_now();
     read();
     began_unix_s_ = unix_now();
   }
@@ -53,8 +51,13 @@ class WallClock : public testing::Test {
     return monitor_.energy(start, end).at(0).flags;
   }
 
+  static double noticed_unix_s() {
+    notice();
+    return unix_now();
+  }
+
+  double opened_unix_s_ = noticed_unix_s();  ///< before any reading, after the last test's steps
   PowerMonitor monitor_;
-  double opened_unix_s_ = 0.0;  ///< before the first reading, and after the last test's steps
   double began_unix_s_ = 0.0;   ///< after the first reading
 };
 
