@@ -315,7 +315,9 @@ TEST(AFollowedServer, IsAskedForTheTimeSoonAfterItsClockWasSet) {
     for (int i = 0; i < 650; ++i) {
       followed.advance(100ms);
       followed.send_gpu(0, 5000);
-      if (i == 60) EXPECT_NEAR(followed.readings().clock_offset_s, offset_s, 0.01);
+      if (i == 60) {
+        EXPECT_NEAR(followed.readings().clock_offset_s, offset_s, 0.01);
+      }
     }
   }
 }

@@ -351,7 +351,7 @@ TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
 TEST(SummaryOptions, AreAFolderAndWhatIsAdded) {
   const Options options = parse({"summary", "out", "--json", "--allocator-peak-mb", "1024.5"});
   ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));
-  EXPECT_EQ(std::get<SummaryOptions>(options).folder, "out");
+  EXPECT_EQ(std::get<SummaryOptions>(options).path, "out");
   EXPECT_TRUE(std::get<SummaryOptions>(options).json);
   EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, 1024.5);
 }
