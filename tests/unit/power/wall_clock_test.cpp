@@ -58,7 +58,7 @@ class WallClock : public testing::Test {
 
   double opened_unix_s_ = noticed_unix_s();  ///< before any reading, after the last test's steps
   PowerMonitor monitor_;
-  double began_unix_s_ = 0.0;   ///< after the first reading
+  double began_unix_s_ = 0.0;  ///< after the first reading
 };
 
 TEST_F(WallClock, ThatIsSetForwardIsFlaggedInAWindowAcrossThat) {
