@@ -77,11 +77,10 @@ void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& rea
   summary.files.push_back(std::move(file));
 }
 
-void take_dmon(ResourceSummary& summary, const Source& source, bool is_measured, ReadBytes& read) {
-  DmonTable dmon;
-  summary.files.push_back(read_table(source, dmon, read));
+void take_dmon(ResourceSummary& summary, SummaryFile file, const GpuTable& table,
+               bool is_measured) {
+  summary.files.push_back(std::move(file));
   if (is_measured) return;
-  const GpuTable table = dmon.result();
   complete(summary, table.all);
   if (table.all.mem_util_mean_pct) summary.mem_util_source = summary.files.back().path;
   for (const GpuSummary& gpu : table.gpus) {
@@ -117,9 +116,18 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
     summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
+  // First of all: it names the GPUs, which rows without an index do not.
+  std::optional<SummaryFile> dmon_file;
+  GpuTable dmon_table;
+  if (dmon_csv.path) {
+    DmonTable dmon;
+    dmon_file = read_table(dmon_csv, dmon, read);
+    dmon_table = dmon.result();
+    if (!gpus_in_file && !dmon_table.gpus.empty()) gpus_in_file = dmon_table.gpus.size();
+  }
   if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file);
   if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
-  if (dmon_csv.path) take_dmon(summary, dmon_csv, is_measured, read);
+  if (dmon_file) take_dmon(summary, std::move(*dmon_file), dmon_table, is_measured);
   if (samples_file) summary.files.push_back(std::move(*samples_file));
   if (is_measured || summary.gpus.empty()) return summary;
   for (MissingEnergy& part : summary.machine.total_missing) {

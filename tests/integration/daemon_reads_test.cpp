@@ -171,8 +171,8 @@ TEST_P(DaemonReads, AGroupThatIsOffIsNotThere) {
 
 TEST_P(DaemonReads, WhatIsNotThereIsNotFound) {
   serve();
-  for (const char* const target : {"/", "/gpu", "/gpu/get_power/", "//gpu/get_power",
-                                   "/GPU/get_power", "/gpu/./get_power", "/gpu%2Fget_power"}) {
+  for (const char* const target : {"/gpu", "/gpu/get_power/", "//gpu/get_power", "/GPU/get_power",
+                                   "/gpu/./get_power", "/gpu%2Fget_power"}) {
     const HttpAnswer answer = ask(target);
     EXPECT_EQ(answer.status, 404) << target;
     EXPECT_EQ(answer.body, R"({"error":"There is no such path on this server."})") << target;

@@ -146,7 +146,7 @@ TEST_F(HistoryCommand, ImportsFromStdinAndALastLineWithoutAnEnd) {
 TEST_F(HistoryCommand, SaysWhyAFolderCannotBeImported) {
   const Outcome imported = history({"import", path("").string()});
   EXPECT_EQ(imported.code(), kFailed);
-  EXPECT_THAT(imported.err, HasSubstr("Is a directory"));
+  EXPECT_THAT(imported.err, HasSubstr("it is a folder"));
 }
 
 TEST_F(HistoryCommand, TakesOneWordAsATag) {

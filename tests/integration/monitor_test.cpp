@@ -50,7 +50,7 @@ TEST_F(MonitorCommand, EndsAtASignalWithTheSummary) {
     EXPECT_EQ(outcome.code(), 0) << outcome.err;
     EXPECT_THAT(outcome.err, Not(HasSubstr("NVIDIA")));
     EXPECT_THAT(outcome.out,
-                AllOf(HasSubstr("GPU 0  "), HasSubstr("80.0 %"), HasSubstr("hw_metrics.csv: "),
+                AllOf(HasSubstr("\n0  "), HasSubstr(" 80.0  80.0 "), HasSubstr("hw_metrics.csv: "),
                       HasSubstr("cpu_metrics.csv: "), HasSubstr("hw_dmon.csv: ")));
     std::filesystem::remove_all(path("out"));
   }
@@ -89,9 +89,9 @@ TEST_F(MonitorCommand, SummarizesItsOwnRunAtTheEndAndAllRunsWhereItIsAsked) {
   (void)run(monitor({}, {"true"}));
   nvml_.set_script("gpu A\npower step 0 70\nutilization 7 3\n");
   const Outcome second = run(monitor({}, {"true"}));
-  EXPECT_THAT(second.err, AllOf(HasSubstr("70.0 W"), Not(HasSubstr("100.0 W"))));
+  EXPECT_THAT(second.err, AllOf(HasSubstr(" 70.0"), Not(HasSubstr(" 100.0"))));
   const Outcome all = run(wattle({"summary", path("out")}));
-  EXPECT_THAT(all.out, AllOf(HasSubstr("100.0 W"), Not(HasSubstr("damaged"))));
+  EXPECT_THAT(all.out, AllOf(HasSubstr(" 100.0"), Not(HasSubstr("damaged"))));
 }
 
 TEST_F(MonitorCommand, OverwritesNoFileOfOthers) {
@@ -141,7 +141,7 @@ TEST_F(MonitorCommand, TakesTheStatusOfACommandAndLeavesItsOutputAlone) {
   const Outcome outcome = run(monitor({}, {"sh", "-c", "cat; echo said; exit 7"}), "heard\n");
   EXPECT_EQ(outcome.code(), 7);
   EXPECT_EQ(outcome.out, "heard\nsaid\n");
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("GPU 0  "), HasSubstr("CPU  ")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("\n0  "), HasSubstr("CPU  ")));
   EXPECT_GE(rows("hw_metrics.csv"), 2U);
   EXPECT_GE(rows("cpu_metrics.csv"), 2U);
 }
@@ -230,7 +230,7 @@ TEST_F(MonitorCommand, LeavesTheCommandAndAllRowsWhereItIsKilled) {
   (void)process.wait();
   EXPECT_THAT(process.rest_of_output(), HasSubstr("done\n"));
   const Outcome summary = run(wattle({"summary", path("out")}));
-  EXPECT_THAT(summary.out, AllOf(HasSubstr("GPU 0  "), Not(HasSubstr("damaged"))));
+  EXPECT_THAT(summary.out, AllOf(HasSubstr("\n0  "), Not(HasSubstr("damaged"))));
 }
 
 TEST_F(MonitorCommand, DoesNotMissACounterWhoseEnergyItCalculates) {
@@ -274,7 +274,7 @@ TEST_F(MonitorCommand, WritesPointsUnderAGermanLocale) {
   Start start = monitor({}, {"true"});
   start.environment.insert(german.begin(), german.end());
   const Outcome outcome = run(start);
-  EXPECT_THAT(outcome.err, HasSubstr("100.0 W"));
+  EXPECT_THAT(outcome.err, HasSubstr("100.0"));
   EXPECT_THAT(content_of(path("out") / "hw_metrics.csv"), HasSubstr(", 100.00, "));
 }
 

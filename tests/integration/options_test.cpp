@@ -81,10 +81,10 @@ TEST(Options, UnknownSubCommandIsAUsageError) {
   EXPECT_THAT(outcome.err, HasSubstr("measure"));
 }
 
-TEST(Options, NoSubCommandIsAUsageError) {
+TEST(Options, NoSubCommandPrintsTheHelp) {
   const Outcome outcome = run(wattle({}));
-  expect_refused(outcome, kUsageError, "wattle");
-  EXPECT_THAT(outcome.err, HasSubstr("run"));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr("usage: wattle COMMAND"));
 }
 
 TEST(Options, UnknownOnesOfOtherSubCommandsAreUsageErrors) {

@@ -287,11 +287,13 @@ class TrackingComparison:
         """The sessions in ascending order: of the whole, and of the blocks that all of them have."""
         if statistic not in ("min", "max", "mean", "std"):
             raise InvalidArgument(f"there is no statistic {statistic!r}: min, max, mean or std")
-        blocks = {
-            session: {block["name"]: block for block in results.code_block_results}
+        blocks: dict[str, dict[str, Any]] = {
+            session: {str(block["name"]): block for block in results.code_block_results}
             for session, results in self._sessions.items()
         }
-        names = set.intersection(*map(set, blocks.values())) if blocks else set()
+        names: set[str] = set()
+        if blocks:
+            names = set.intersection(*(set(of) for of in blocks.values()))
         overall = {session: results.overall for session, results in self._sessions.items()}
         usage: dict[str, dict[str, float]] = {}
         times: dict[str, dict[str, float]] = {}

@@ -118,7 +118,7 @@ class PowerMonitor:
     ) -> dict[int, float] | None:
         """Joules by GPU; None if a GPU has no reading. Raises ValueError for a missing domain."""
         try:
-            energies = self._monitor.energy(start_time, end_time, power_domain and _name(power_domain))
+            energies = self._monitor.energy(start_time, end_time, None if power_domain is None else _name(power_domain))
         except CapabilityError as error:
             raise ValueError(str(error)) from error
         joules = {gpu: energy.energy_j for gpu, energy in energies.items()}
