@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -62,7 +63,6 @@ std::string make_private_folder() {
     // The address of a socket has room for 107 bytes.
     constexpr std::size_t kMostBytes = 100;
     if (folder.size() > kMostBytes || ::mkdtemp(folder.data()) == nullptr) continue;
-    remove_abandoned(parent);
     return folder;
   }
   return {};
@@ -122,7 +122,14 @@ MarkSocket::~MarkSocket() { close(); }
 void MarkSocket::close() noexcept {
   socket_.reset();
   if (!path_.empty()) ::unlink(path_.c_str());
-  if (!folder_.empty()) ::rmdir(folder_.c_str());
+  if (!folder_.empty()) {
+    ::rmdir(folder_.c_str());
+    // The parent is looked through after long runs alone: it costs a short one as much as its
+    // start.
+    constexpr auto kLong = std::chrono::seconds(2);
+    const bool was_long = std::chrono::steady_clock::now() - opened_ >= kLong;
+    if (was_long) remove_abandoned(folder_.substr(0, folder_.rfind('/')).c_str());
+  }
   path_.clear();
   folder_.clear();
 }
