@@ -48,7 +48,7 @@ TEST_F(ExitStatus, JsonHoldsTheFiveGroupsOfUsageFirstAndInOrder) {
                   "peak_pss_bytes", "io_read_bytes", "io_written_bytes", "storage_read_bytes",
                   "storage_written_bytes", "minor_faults", "major_faults", "voluntary_switches",
                   "involuntary_switches", "still_running", "processes", "unknown", "estimated",
-                  "mismatches", "bounds", "mechanisms"));
+                  "bounds", "mismatches", "mechanisms"));
 }
 
 TEST_F(ExitStatus, Is127ForACommandThatDoesNotExist) {

@@ -101,9 +101,9 @@ TEST_F(WallClock, MeansNothingToSteadyTimes) {
 
 TEST_F(WallClock, FindsTheSamplesThatWereTakenBeforeItWasSet) {
   const double until_s = began_unix_s_ + 1.0;
-  const auto before = monitor_.timeline(kInstant, 0, opened_unix_s_, until_s);
+  const auto before = monitor_.timeline(kInstant, 0, opened_unix_s_ - 60.0, until_s);
   set_clock_by(kHourS);
-  const auto after = monitor_.timeline(kInstant, 0, opened_unix_s_, until_s);
+  const auto after = monitor_.timeline(kInstant, 0, opened_unix_s_ - 60.0, until_s);
   ASSERT_EQ(before.at(0).size(), 1U);
   EXPECT_EQ(after.at(0).size(), 1U);
 }

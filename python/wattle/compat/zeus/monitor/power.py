@@ -68,7 +68,10 @@ class PowerMonitor:
         found = {name for gpu in self.gpu_indices for name in self._monitor.supported_domains(gpu)}
         return [domain for domain in PowerDomain if domain.value in found]
 
-    measurement_domains = supported_domains
+    @property
+    def measurement_domains(self) -> list[PowerDomain]:
+        """As `supported_domains`."""
+        return self.supported_domains
 
     @property
     def samples(self) -> dict[PowerDomain, dict[int, collections.deque[PowerSample]]]:
