@@ -65,6 +65,8 @@ void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& rea
                   std::optional<std::size_t> gpus_in_file) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
+  // Where the samples are there, they have the figures: whose each row is does not matter.
+  if (is_measured) gpus_in_file = 1;
   if (gpus_in_file) csv.expect_gpus(*gpus_in_file);
   SummaryFile file = read_table(source, csv, read);
   GpuTable table = csv.result();
@@ -123,7 +125,8 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
     DmonTable dmon;
     dmon_file = read_table(dmon_csv, dmon, read);
     dmon_table = dmon.result();
-    if (!gpus_in_file && !dmon_table.gpus.empty()) gpus_in_file = dmon_table.gpus.size();
+    // Of several GPUs some may have left: then their number is no help.
+    if (!gpus_in_file && dmon_table.gpus.size() == 1) gpus_in_file = 1;
   }
   if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file);
   if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
