@@ -125,8 +125,7 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
     DmonTable dmon;
     dmon_file = read_table(dmon_csv, dmon, read);
     dmon_table = dmon.result();
-    // Of several GPUs some may have left: then their number is no help.
-    if (!gpus_in_file && dmon_table.gpus.size() == 1) gpus_in_file = 1;
+    if (!gpus_in_file && !dmon_table.gpus.empty()) gpus_in_file = dmon_table.gpus.size();
   }
   if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file);
   if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
