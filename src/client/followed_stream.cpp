@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "client/connection_words.hpp"
+#include "client/inquiry.hpp"
 #include "wire/decode.hpp"
 
 namespace wattle::client {
