@@ -278,7 +278,7 @@ Options parse_options(int argc, const char* const* argv) {
   const bool known = named != commands.end();
   const CLI::App& command = known ? **named : app;
   const std::string context = known ? name : "";
-  if (name.empty()) return Answer{.text = app.help()};
+  if (line.words.empty()) return Answer{.text = app.help()};
   if (!known && !name.starts_with('-')) return usage_error("", unknown_command(app, line.words));
   try {
     std::vector<std::string> words = line.words;

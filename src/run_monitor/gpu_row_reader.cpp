@@ -96,7 +96,14 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.temperature = place({"temperature.gpu"});
   found.name = place({"name", "gpu_name"});
   found.index = place({"index"});
-  found.uuid = place({"uuid", "gpu_uuid", "serial", "gpu_serial", "pci.bus_id", "gpu_bus_id"});
+  constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
+                                                    "gpu_serial", "pci.bus_id", "gpu_bus_id"};
+  for (const std::string_view id : kIds) {
+    found.uuid = place({id});
+    if (found.uuid == kNone) continue;
+    id_column_ = id;
+    break;
+  }
   if (!is_header && found.timestamp == kNone) return false;
   columns_ = found;
   has_header_ = true;

@@ -29,6 +29,10 @@ class GpuRowReader {
   [[nodiscard]] std::string_view uuid() const noexcept;
   [[nodiscard]] bool has_index() const noexcept { return columns_.index != kNone; }
   [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }
+  /// The column that names the GPUs; empty where there is none.
+  [[nodiscard]] std::string_view id_column() const noexcept {
+    return has_uuid() ? id_column_ : std::string_view(has_index() ? "index" : "");
+  }
   [[nodiscard]] bool has_time() const noexcept { return columns_.timestamp != kNone; }
   /// False where the header names no column that has a figure.
   [[nodiscard]] bool has_figures() const noexcept { return has_figures_; }
@@ -78,6 +82,7 @@ class GpuRowReader {
   Columns columns_;
   Cells cells_;            ///< of the line that was read last
   std::size_t count_ = 0;  ///< of them
+  std::string_view id_column_;  ///< the name of `columns_.uuid`
   TimeReader times_;
   bool has_header_ = false;
   bool has_figures_ = true;

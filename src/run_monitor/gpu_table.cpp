@@ -55,14 +55,24 @@ void GpuCsv::take_row(std::string_view line) {
 
 void GpuCsv::count_assigned() {
   for (const RowAssigner::AssignedRow& assigned : assigned_) {
-    const bool is_used = assigned.track && assigned.row.is_good();
-    if (!assigned.track && assigned.row.whole) {
-      if (!first_unassigned_ms_) first_unassigned_ms_ = assigned.row.time_ms;
-      last_unassigned_ms_ = assigned.row.time_ms;
+    if (assigned.track || !assigned.row.whole) {
+      const bool is_used = assigned.track && assigned.row.is_good();
+      count(is_used ? gpu_at(*assigned.track) : nullptr, assigned.row);
+    } else {
+      count_unassigned(assigned.row);
     }
-    count(is_used ? gpu_at(*assigned.track) : nullptr, assigned.row);
   }
   assigned_.clear();
+}
+
+/// What it says is true of the machine, if not of a known GPU.
+void GpuCsv::count_unassigned(const GpuRow& row) {
+  if (!first_unassigned_ms_) first_unassigned_ms_ = row.time_ms;
+  last_unassigned_ms_ = row.time_ms;
+  count_row(row.is_good());
+  if (!row.is_good()) return;
+  ++unassigned_rows_;
+  unassigned_.add(row, std::nullopt);
 }
 
 void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
@@ -139,6 +149,13 @@ std::string GpuCsv::name_of(std::size_t gpu) const {
   return is_only_one || it.name == it.key ? it.name : it.name + " " + it.key;
 }
 
+std::string GpuCsv::gpus_by() const {
+  if (has_names()) return std::string(reader_.id_column());
+  if (!reader_.has_time()) return {};
+  const std::string order = "order of rows";
+  return count_evidence_.empty() ? order : order + ", " + count_evidence_;
+}
+
 GpuTable GpuCsv::result() const { return ended().figures(); }
 
 Seconds GpuCsv::absence_of(std::size_t gpu) const {
@@ -169,7 +186,7 @@ Seconds GpuCsv::absence_of(std::size_t gpu) const {
 }
 
 GpuTable GpuCsv::figures() const {
-  GpuSpreads all;
+  GpuSpreads all = unassigned_;
   for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
   GpuTable table{.all = all.figures()};
   const RowAssigner::Outcome outcome =

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "run_monitor/gpu_row_reader.hpp"
@@ -25,7 +26,15 @@ class GpuCsv : RowCounts {
   void take_damaged();
 
   /// How many GPUs the rows are of, where something else shows it; before the first line.
-  void expect_gpus(std::size_t gpus) { assigner_.expect_gpus(gpus); }
+  /// `evidence`: what that is.
+  void expect_gpus(std::size_t gpus, std::string evidence) {
+    assigner_.expect_gpus(gpus);
+    count_evidence_ = std::move(evidence);
+  }
+  /// What showed which rows are of one GPU.
+  [[nodiscard]] std::string gpus_by() const;
+  /// Good rows of which nothing showed that.
+  [[nodiscard]] std::uint64_t unassigned_rows() const { return ended().unassigned_rows_; }
 
   /// So far; costs a copy of everything.
   [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
@@ -53,8 +62,9 @@ class GpuCsv : RowCounts {
   void take_row(std::string_view line);
   /// Counts what the rows say whose GPUs were found.
   void count_assigned();
-  /// `gpu`: null for a row that is no good, or of which that is not known.
+  /// `gpu`: null for a row that is no good, or has a name that no GPU has.
   void count(Gpu* gpu, const GpuRow& row);
+  void count_unassigned(const GpuRow& row);
   static void settle(Gpu& gpu);
   static void add(Gpu& gpu, const GpuRow& row);
   /// Null where there are too many.
@@ -75,10 +85,13 @@ class GpuCsv : RowCounts {
   std::uint64_t readable_ = 0;
   std::vector<Gpu> gpus_;
   RowAssigner assigner_;
+  std::string count_evidence_;
   std::vector<RowAssigner::AssignedRow> assigned_;  ///< reused
   std::optional<std::int64_t> first_ms_{};          ///< of a row that is whole
   std::int64_t last_ms_ = 0;
-  std::optional<std::int64_t> first_unassigned_ms_{};  ///< of rows whose GPU is not known
+  GpuSpreads unassigned_;  ///< of rows whose GPU is not known
+  std::uint64_t unassigned_rows_ = 0;
+  std::optional<std::int64_t> first_unassigned_ms_{};
   std::optional<std::int64_t> last_unassigned_ms_{};
   bool lacks_time_ = false;  ///< some rows had neither a name nor a time
 };

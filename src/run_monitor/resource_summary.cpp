@@ -62,13 +62,15 @@ void take_samples(ResourceSummary& summary, SamplesResult samples,
 }
 
 void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read,
-                  std::optional<std::size_t> gpus_in_file) {
+                  std::optional<std::size_t> gpus_in_file, std::string evidence) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
   // Where the samples are there, they have the figures: whose each row is does not matter.
   if (is_measured) gpus_in_file = 1;
-  if (gpus_in_file) csv.expect_gpus(*gpus_in_file);
+  if (gpus_in_file) csv.expect_gpus(*gpus_in_file, std::move(evidence));
   SummaryFile file = read_table(source, csv, read);
+  file.unassigned_rows = csv.unassigned_rows();
+  if (file.rows > 0) file.gpus_by = is_measured ? "hw_samples.csv" : csv.gpus_by();
   GpuTable table = csv.result();
   if (!is_measured) {
     add_problem(file, table.problem);
@@ -118,6 +120,7 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
     summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
+  std::string evidence = "--gpus-in-file";
   // First of all: it names the GPUs, which rows without an index do not.
   std::optional<SummaryFile> dmon_file;
   GpuTable dmon_table;
@@ -125,9 +128,12 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
     DmonTable dmon;
     dmon_file = read_table(dmon_csv, dmon, read);
     dmon_table = dmon.result();
-    if (!gpus_in_file && !dmon_table.gpus.empty()) gpus_in_file = dmon_table.gpus.size();
+    if (!gpus_in_file && !dmon_table.gpus.empty()) {
+      gpus_in_file = dmon_table.gpus.size();
+      evidence = "their number from hw_dmon.csv";
+    }
   }
-  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file);
+  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file, std::move(evidence));
   if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
   if (dmon_file) take_dmon(summary, std::move(*dmon_file), dmon_table, is_measured);
   if (samples_file) summary.files.push_back(std::move(*samples_file));

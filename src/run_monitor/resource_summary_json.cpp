@@ -109,6 +109,8 @@ Value::Object file_json(const SummaryFile& file) {
   members.emplace_back("path", file.path.string());
   members.emplace_back("rows", file.rows);
   members.emplace_back("bad_rows", file.bad_rows);
+  members.emplace_back("unassigned_rows", file.unassigned_rows);
+  members.emplace_back("gpus_by", value_or_null(file.gpus_by));
   members.emplace_back("problem", value_or_null(file.problem));
   members.emplace_back("note", value_or_null(file.note));
   return members;

@@ -160,6 +160,10 @@ std::string summary_text(const ResourceSummary& summary, const TextStyle& style)
   for (const SummaryFile& file : summary.files) {
     sources += fmt::format("{}: {}", printable(file.path.string()), counted(file.rows, "row"));
     if (file.bad_rows > 0) sources += ", " + counted(file.bad_rows, "damaged row") + " skipped";
+    if (file.unassigned_rows > 0) {
+      sources += ", " + counted(file.unassigned_rows, "row") + " of an unknown GPU";
+    }
+    if (file.gpus_by.starts_with("order")) sources += " (GPUs by " + file.gpus_by + ")";
     for (const std::string* words : {&file.problem, &file.note}) {
       if (!words->empty()) sources += ": " + *words;
     }

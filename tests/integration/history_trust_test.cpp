@@ -213,7 +213,8 @@ TEST_F(HistoryTrust, RemovesTheSocketsOfRunsThatWereKilled) {
   start.environment["XDG_RUNTIME_DIR"] = path("run").string();
   (void)run(start);
   EXPECT_FALSE(std::filesystem::is_empty(path("run")));
-  start.command = wattle_run({"--quiet"}, {"true"}).command;
+  // Runs that are shorter do not look for them.
+  start.command = wattle_run({"--quiet"}, {"sleep", "2.1"}).command;
   EXPECT_EQ(run(start).code(), 0);
   EXPECT_TRUE(std::filesystem::is_empty(path("run")));
 }
