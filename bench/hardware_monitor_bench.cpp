@@ -64,7 +64,7 @@ struct Driver {
 /// A GPU with all that a row holds.
 class MadeUpGpu final : public Sensor {
  public:
-  MadeUpGpu(std::uint32_t index, const Driver& driver, const Clock& clock)
+  MadeUpGpu(std::uint32_t index, const Driver& driver, const TimeSource& clock)
       : driver_(driver), clock_(clock) {
     for (const Metric metric :
          {Metric::power_average, Metric::utilization, Metric::memory_utilization,
@@ -92,13 +92,13 @@ class MadeUpGpu final : public Sensor {
 
  private:
   Driver driver_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::uint64_t number_ = 0;
   std::vector<Channel> channels_;
   DeviceInfo info_;
 };
 
-std::vector<std::unique_ptr<Sensor>> gpus(const Driver& driver, const Clock& clock) {
+std::vector<std::unique_ptr<Sensor>> gpus(const Driver& driver, const TimeSource& clock) {
   std::vector<std::unique_ptr<Sensor>> sensors;
   for (std::uint32_t i = 0; i < kGpus; ++i) {
     sensors.push_back(std::make_unique<MadeUpGpu>(i, driver, clock));

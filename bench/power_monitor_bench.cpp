@@ -52,7 +52,7 @@ constexpr std::size_t kMeasuredDomains = 3;
 /// threads wake up.
 class NoisyGpu final : public Sensor {
  public:
-  NoisyGpu(std::uint32_t index, std::size_t domains, nanoseconds update, const Clock& clock)
+  NoisyGpu(std::uint32_t index, std::size_t domains, nanoseconds update, const TimeSource& clock)
       : clock_(clock), update_(update), random_(index), raw_(domains) {
     for (std::size_t i = 0; i < domains; ++i) {
       channels_.push_back(power_channel(index, kPowerDomains.at(i), update));
@@ -77,7 +77,7 @@ class NoisyGpu final : public Sensor {
     return static_cast<std::uint64_t>(
         std::llround(kMean.at(domain) + kSpread.at(domain) * noise_(random_)));
   }
-  const Clock& clock_;
+  const TimeSource& clock_;
   nanoseconds update_;
   std::mt19937_64 random_;
   std::normal_distribution<double> noise_;

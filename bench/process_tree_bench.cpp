@@ -79,7 +79,7 @@ double cpu_s() {
 }
 
 /// Time of a clock that a look is told: looks one after the other count as 0.1 s apart.
-class SteppedClock final : public wattle::Clock {
+class SteppedClock final : public wattle::TimeSource {
  public:
   void step() noexcept { now_ += kPeriod; }
   [[nodiscard]] wattle::TimePoint now() const noexcept override { return now_; }

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   constexpr auto kLength = std::chrono::seconds(1);  // a thousand updates of a counter
-  const Clock& clock = machine_clock();
+  const TimeSource& clock = machine_clock();
   std::deque<Readings> sources;
   std::deque<MeasuredWindow> windows;
   for (Survey& found : surveys) {

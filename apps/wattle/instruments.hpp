@@ -101,7 +101,7 @@ class Instruments {
   [[nodiscard]] TrackingMachine tracked_machine() const;
   [[nodiscard]] ResourceUsage usage_so_far() const;
 
-  const Clock& clock_;
+  const TimeSource& clock_;
   Readings readings_;
   MeasuredWindow window_;
   MachineMonitor machine_;

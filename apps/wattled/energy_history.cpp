@@ -20,7 +20,7 @@ std::optional<Joules> rounded_down(const History& counter, TimePoint time, Joule
 }  // namespace
 
 EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop,
-                             const Clock& clock, std::chrono::seconds kept)
+                             const TimeSource& clock, std::chrono::seconds kept)
     : loop_(loop), clock_(clock), kept_(kept), pace_(loop, kPeriod, [this] { tick(); }) {
   add(std::move(sensors));
   pace_.start();

@@ -25,10 +25,10 @@ class EnergyHistory {
   static constexpr std::chrono::milliseconds kPeriod{100};
 
   /// Takes over `sensors`. `kept` > 0: the length of the history.
-  EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock& clock,
+  EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const TimeSource& clock,
                 std::chrono::seconds kept);
 
-  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
   /// Takes over sensors that were found later.
   void add(std::vector<std::unique_ptr<Sensor>> sensors);
 
@@ -60,7 +60,7 @@ class EnergyHistory {
                    EnergyFigure& figure) const;
 
   Loop& loop_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::chrono::seconds kept_;
   std::vector<std::unique_ptr<Readings>> readings_;
   std::vector<Entry> entries_;

@@ -27,7 +27,7 @@ HistoryOptions kept_of(unsigned every) {
 
 /// The thread's, except where something else is said.
 struct FollowedDevice::State {
-  State(const std::shared_ptr<Sensor>& sensor, const Clock& time)
+  State(const std::shared_ptr<Sensor>& sensor, const TimeSource& time)
       : clock(time),
         usual(sensor, chosen(*sensor, false), kept_of(1)),
         costly(sensor, chosen(*sensor, true), kept_of(kCostlyEvery)),
@@ -42,7 +42,7 @@ struct FollowedDevice::State {
   void read() noexcept;
   void adapt(TimePoint begin) noexcept;
 
-  const Clock& clock;
+  const TimeSource& clock;
   Recorder usual;
   Recorder costly;
   SuspendWatch suspend;
@@ -74,7 +74,7 @@ void FollowedDevice::State::adapt(TimePoint begin) noexcept {
 }
 
 FollowedDevice::FollowedDevice(const std::shared_ptr<Sensor>& sensor,
-                               std::shared_ptr<Worker> thread, const Clock& clock)
+                               std::shared_ptr<Worker> thread, const TimeSource& clock)
     : state_(std::make_shared<State>(sensor, clock)), thread_(std::move(thread)) {
   for (const Recorder* const recorder : {&state_->usual, &state_->costly}) {
     for (const History& history : recorder->histories()) {

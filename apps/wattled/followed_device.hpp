@@ -24,7 +24,7 @@ class FollowedDevice {
   /// `thread`: the only one that reads `sensor`; null for a sensor that does not block. `clock`
   /// outlives the thread.
   FollowedDevice(const std::shared_ptr<Sensor>& sensor, std::shared_ptr<Worker> thread,
-                 const Clock& clock);
+                 const TimeSource& clock);
 
   /// Reads it; does nothing while the last reading takes place. Call it every `kPeriod`: it slows
   /// down if the driver takes too long.

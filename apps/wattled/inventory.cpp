@@ -95,7 +95,8 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
 namespace {
 
 /// The device's sensor for several readers, and its stream's.
-SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed, const Clock& clock) {
+SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed,
+                        const TimeSource& clock) {
   auto shared = std::dynamic_pointer_cast<SharedSensor>(device.sensor);
   if (!shared) {
     shared = std::make_shared<SharedSensor>(std::move(device.sensor), clock);
@@ -125,7 +126,7 @@ void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vec
 std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
                                                     const std::vector<Scope>& enabled,
                                                     const EnergyHistoryOptions& options, Loop& loop,
-                                                    const Clock& clock) {
+                                                    const TimeSource& clock) {
   std::vector<std::unique_ptr<Sensor>> sensors;
   for (std::unique_ptr<Sensor>& sensor : inventory.cpu_sensors) {
     auto shared = std::make_unique<SharedSensor>(std::move(sensor), clock);
@@ -138,7 +139,7 @@ std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
 }
 
 void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
-                    std::chrono::nanoseconds streamed, const Clock& clock) {
+                    std::chrono::nanoseconds streamed, const TimeSource& clock) {
   const auto follow = [&](Gpus::Gpu& device) {
     const auto sensor =
         std::make_shared<SharedSensor>(shared_of(device, streamed, clock), FollowedDevice::kPeriod);

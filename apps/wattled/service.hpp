@@ -89,7 +89,7 @@ struct EnergyHistoryOptions {
 /// than half its period.
 [[nodiscard]] std::unique_ptr<EnergyHistory> start_energy_history(
     Inventory& inventory, const std::vector<Scope>& enabled, const EnergyHistoryOptions& options,
-    Loop& loop, const Clock& clock);
+    Loop& loop, const TimeSource& clock);
 
 /// Adds the GPUs of an inventory to the history. `streamed`: the period of the stream of GPUs.
 void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vector<Scope>& enabled,
@@ -98,7 +98,7 @@ void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vec
 /// Makes followers of what no counter shows the energy of for scrapes: GPUs without one, and the
 /// others. After `start_energy_history`, if there is one. `clock` outlives their threads.
 void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
-                    std::chrono::nanoseconds streamed, const Clock& clock);
+                    std::chrono::nanoseconds streamed, const TimeSource& clock);
 
 /// Threads: the loop's.
 class Service {

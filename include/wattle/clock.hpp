@@ -9,7 +9,8 @@ namespace wattle {
 
 /// Every time inside Wattle and in its public API: the steady clock (CLOCK_MONOTONIC on Linux).
 /// It never steps and does not advance while the machine is suspended.
-using TimePoint = std::chrono::steady_clock::time_point;
+using Clock = std::chrono::steady_clock;
+using TimePoint = Clock::time_point;
 /// A length of time in seconds.
 using Seconds = std::chrono::duration<double>;
 

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-class MachineClock final : public Clock {
+class MachineClock final : public TimeSource {
  public:
   [[nodiscard]] TimePoint now() const noexcept override { return TimePoint::clock::now(); }
   [[nodiscard]] nanoseconds suspended() const noexcept override {
@@ -54,7 +54,7 @@ auto ask_history(Question question) noexcept {
 
 }  // namespace
 
-const Clock& machine_clock() noexcept {
+const TimeSource& machine_clock() noexcept {
   // Never destroyed: threads that are stuck in a driver may ask it while the program ends.
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory for it, nothing starts
   static const MachineClock& clock = *new MachineClock;

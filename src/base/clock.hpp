@@ -9,9 +9,9 @@
 namespace wattle {
 
 /// Threads: any.
-class Clock {
+class TimeSource {
  public:
-  virtual ~Clock() = default;
+  virtual ~TimeSource() = default;
   [[nodiscard]] virtual TimePoint now() const noexcept = 0;
   /// Total time the machine was suspended since boot, the boot-time clock minus the steady clock;
   /// up to 10 ms too much.
@@ -19,6 +19,6 @@ class Clock {
 };
 
 /// The machine's own clock. Exported for the components.
-[[nodiscard]] WATTLE_EXPORT const Clock& machine_clock() noexcept;
+[[nodiscard]] WATTLE_EXPORT const TimeSource& machine_clock() noexcept;
 
 }  // namespace wattle

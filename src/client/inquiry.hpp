@@ -33,7 +33,7 @@ class Inquiry final : public ResponseHandler {
  public:
   using Then = std::function<void(const InquiryAnswer&)>;
 
-  Inquiry(std::size_t server, Transport& transport, const Clock& clock,
+  Inquiry(std::size_t server, Transport& transport, const TimeSource& clock,
           std::chrono::milliseconds timeout) noexcept
       : server_(server), transport_(transport), clock_(clock), timeout_(timeout) {}
   Inquiry(const Inquiry&) = delete;
@@ -61,7 +61,7 @@ class Inquiry final : public ResponseHandler {
 
   std::size_t server_;
   Transport& transport_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::chrono::milliseconds timeout_;
   std::vector<Question> waiting_;  ///< the first is in progress
   RequestId request_ = 0;

@@ -18,7 +18,7 @@ struct StreamContext {
   Transport& transport;
   UpdateHub& hub;
   Timers& timers;
-  const Clock& clock;
+  const TimeSource& clock;
   /// From 0 up to 1.
   std::function<double()> chance;
   std::chrono::milliseconds reconnect_delay;

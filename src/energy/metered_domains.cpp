@@ -92,7 +92,7 @@ std::optional<Boundary> boundary_of(const StoredBoundary& end, TimePoint call) n
 /// Shared with the keeper, so that either can be the last to let go.
 struct MeteredDomains::State {
   State(std::vector<std::unique_ptr<Sensor>> sensors, std::vector<Domain> domains,
-        const Clock& time)
+        const TimeSource& time)
       : clock(time),
         readings(std::move(sensors), time,
                  {.domains = std::move(domains), .prompt_history_bytes = kHistoryBytes}),
@@ -107,7 +107,7 @@ struct MeteredDomains::State {
     return places[domain] ? shown.domains[*places[domain]].counter : std::nullopt;
   }
 
-  const Clock& clock;
+  const TimeSource& clock;
   std::mutex mutex;
   Readings readings;
   Capture shown;  ///< by the last `capture`
@@ -190,7 +190,7 @@ CallTimes MeteredDomains::State::wait_for_updates(CallKind kind, TimePoint calle
   return times;
 }
 
-MeteredDomains::MeteredDomains(MeterParts parts, const Clock& clock)
+MeteredDomains::MeteredDomains(MeterParts parts, const TimeSource& clock)
     : missing_(std::move(parts.missing)), forks_(forks()) {
   std::vector<std::string> names;
   names.reserve(parts.domains.size());

@@ -97,7 +97,7 @@ class MeteredDomains {
 
   /// `clock` outlives everything. Throws `InvalidArgument` for names that occur twice, for sources
   /// that make no sense, and for what cannot be aligned.
-  MeteredDomains(MeterParts parts, const Clock& clock);
+  MeteredDomains(MeterParts parts, const TimeSource& clock);
   ~MeteredDomains();
   MeteredDomains(const MeteredDomains&) = delete;
   MeteredDomains& operator=(const MeteredDomains&) = delete;

@@ -98,7 +98,7 @@ std::optional<std::uint64_t> raw_value(const Channel& /*channel*/,
 template <class Value>
 class SourceSensor final : public Sensor {
  public:
-  SourceSensor(std::shared_ptr<EnergySource> source, const Clock& clock,
+  SourceSensor(std::shared_ptr<EnergySource> source, const TimeSource& clock,
                std::vector<Channel> channels)
       : source_(std::move(source)),
         clock_(clock),
@@ -126,7 +126,7 @@ class SourceSensor final : public Sensor {
  private:
   static constexpr bool kIsPower = std::is_same_v<Value, Watts>;
   std::shared_ptr<EnergySource> source_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::vector<Channel> channels_;
   std::vector<std::optional<Value>> values_;
 };
@@ -137,14 +137,14 @@ Domain source_domain(std::size_t number) {
   return Domain::custom("source", std::to_string(number));
 }
 
-std::unique_ptr<Sensor> counters_of(std::shared_ptr<EnergySource> source, const Clock& clock,
+std::unique_ptr<Sensor> counters_of(std::shared_ptr<EnergySource> source, const TimeSource& clock,
                                     std::size_t first) {
   std::vector<Channel> channels = channels_of(source->counters(), first);
   return std::make_unique<SourceSensor<std::uint64_t>>(std::move(source), clock,
                                                        std::move(channels));
 }
 
-std::unique_ptr<Sensor> gauges_of(std::shared_ptr<EnergySource> source, const Clock& clock,
+std::unique_ptr<Sensor> gauges_of(std::shared_ptr<EnergySource> source, const TimeSource& clock,
                                   std::size_t first) {
   std::vector<Channel> channels = channels_of(source->gauges(), first);
   return std::make_unique<SourceSensor<Watts>>(std::move(source), clock, std::move(channels));

@@ -17,9 +17,9 @@ namespace wattle::detail {
 /// the number of its first counter. `clock` outlives it. Throws `InvalidArgument` for a counter
 /// that makes no sense, and for too many.
 [[nodiscard]] std::unique_ptr<Sensor> counters_of(std::shared_ptr<EnergySource> source,
-                                                  const Clock& clock, std::size_t first);
+                                                  const TimeSource& clock, std::size_t first);
 /// The same for its gauges of power, which a thread reads.
 [[nodiscard]] std::unique_ptr<Sensor> gauges_of(std::shared_ptr<EnergySource> source,
-                                                const Clock& clock, std::size_t first);
+                                                const TimeSource& clock, std::size_t first);
 
 }  // namespace wattle::detail

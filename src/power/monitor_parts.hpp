@@ -15,7 +15,7 @@ enum class ReadBy : std::uint8_t {
 struct PowerMonitorMaker {
   /// As the constructor of `PowerMonitor`, but of the sensors in `found`. If the caller reads, the
   /// update period must be given. `clock` outlives everything that may be stuck in a driver.
-  [[nodiscard]] static PowerMonitor make(Survey found, const Clock& clock,
+  [[nodiscard]] static PowerMonitor make(Survey found, const TimeSource& clock,
                                          const PowerMonitorOptions& options,
                                          ReadBy reader = ReadBy::lanes);
   /// Reads everything once, if the caller reads.

@@ -69,7 +69,7 @@ std::optional<StoredReading> find(const History& history, TimePoint time, Lookup
 
 }  // namespace
 
-PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
+PowerMonitor PowerMonitorMaker::make(Survey found, const TimeSource& clock,
                                      const PowerMonitorOptions& options, ReadBy reader) {
   const PowerMonitorOptions valid_options = checked(options);
   const Selection selection = select(found, valid_options);

@@ -92,7 +92,7 @@ std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
   return std::nullopt;
 }
 
-PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
+PowerMonitor::Impl::Impl(const Selection& selection, const TimeSource& clock,
                          const PowerMonitorOptions& options, ReadBy reader)
     : missing_(selection.missing), most_samples_(options.max_samples_per_gpu) {
   const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());

@@ -64,7 +64,7 @@ struct MonitoredCpu {
 class PowerMonitor::Impl {
  public:
   /// `options` are checked, and have an update period if `reader` is the caller.
-  Impl(const Selection& selection, const Clock& clock, const PowerMonitorOptions& options,
+  Impl(const Selection& selection, const TimeSource& clock, const PowerMonitorOptions& options,
        ReadBy reader);
 
   void stop() noexcept;

@@ -90,7 +90,7 @@ std::vector<Channel> InferredPace::channels_of(const Sensor& sensor) const {
   return channels;
 }
 
-InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
+InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const TimeSource& clock,
                         const PaceSpan& span) {
   const std::vector<Selection::Gpu> chosen = one_of_each_model(gpus);
   const auto pace = [chosen, length = span.length, &clock](std::size_t i, const auto& is_awaited) {

@@ -80,8 +80,8 @@ class GpuRowReader {
   [[nodiscard]] std::string why_bad_cell() const;
 
   Columns columns_;
-  Cells cells_;            ///< of the line that was read last
-  std::size_t count_ = 0;  ///< of them
+  Cells cells_;                 ///< of the line that was read last
+  std::size_t count_ = 0;       ///< of them
   std::string_view id_column_;  ///< the name of `columns_.uuid`
   TimeReader times_;
   bool has_header_ = false;

@@ -69,7 +69,7 @@ bool has_values(const MachineState& machine) noexcept {
 
 }  // namespace
 
-Recording::Recording(Survey found, const Clock& clock, const std::filesystem::path& folder,
+Recording::Recording(Survey found, const TimeSource& clock, const std::filesystem::path& folder,
                      const HardwareMonitorOptions& options)
     : clock_(clock),
       machine_(options.system),

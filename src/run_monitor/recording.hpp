@@ -28,7 +28,7 @@ class Recording {
  public:
   /// Opens the files and throws as `HardwareMonitor::start`. `options` are checked. `clock`
   /// outlives everything that may be stuck in a driver. The first row names what was refused.
-  Recording(Survey found, const Clock& clock, const std::filesystem::path& folder,
+  Recording(Survey found, const TimeSource& clock, const std::filesystem::path& folder,
             const HardwareMonitorOptions& options);
 
   /// Reads all once: GPUs have a row now, shares of time begin.
@@ -85,7 +85,7 @@ class Recording {
   void add_energies(TimePoint now);
   void add_energy(Energy& energy, const ConsecutiveEnergy& sum);
 
-  const Clock& clock_;
+  const TimeSource& clock_;
   MachineReader machine_;
   std::set<Domain> gauged_;  ///< domains whose power a gauge shows
   Readings readings_;

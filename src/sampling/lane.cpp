@@ -29,7 +29,7 @@ nanoseconds random_part_of(nanoseconds period) {
 
 /// Shared by the lane and its thread, so that either can be the last to let go.
 struct Lane::State {
-  State(std::vector<LaneTask> work, const LaneOptions& chosen, const Clock& time)
+  State(std::vector<LaneTask> work, const LaneOptions& chosen, const TimeSource& time)
       : tasks(std::move(work)),
         options(chosen),
         clock(time),
@@ -54,7 +54,7 @@ struct Lane::State {
 
   std::vector<LaneTask> tasks;
   const LaneOptions options;
-  const Clock& clock;
+  const TimeSource& clock;
   std::atomic<std::uint64_t> ticks{0};
   std::atomic<std::uint64_t> missed{0};
 
@@ -158,7 +158,7 @@ void Lane::State::answer(std::uint64_t number) noexcept {
   answered.notify_all();
 }
 
-Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock)
+Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const TimeSource& clock)
     : state_(std::make_shared<State>(std::move(tasks), options, clock)),
       worker_(std::make_shared<Worker>([state = state_] { return state->turn(); },
                                        "a thread to read devices with")) {}

@@ -78,7 +78,7 @@ class Lane {
  public:
   /// Starts the thread; throws `Error` if none can be started. `clock` outlives the thread, which
   /// may be stuck to the end of the process.
-  Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock);
+  Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const TimeSource& clock);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   /// Stops the thread and waits for it, at most `patience` from the first request to stop: of

@@ -11,13 +11,13 @@ namespace wattle {
 
 using std::chrono::nanoseconds;
 
-Readings::Readings(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+Readings::Readings(std::vector<std::unique_ptr<Sensor>> sensors, const TimeSource& clock,
                    const ReadingsOptions& options)
     : clock_(clock), suspend_(clock) {
   for (std::unique_ptr<Sensor>& sensor : sensors) add(std::move(sensor), options);
 }
 
-Readings::Readings(std::vector<ReadingWork> work, const Clock& clock)
+Readings::Readings(std::vector<ReadingWork> work, const TimeSource& clock)
     : clock_(clock), suspend_(clock) {
   for (ReadingWork& part : work) add(std::move(part));
 }

@@ -46,10 +46,10 @@ class Readings {
  public:
   /// Starts the lanes, none where no sensor may block. `clock` outlives everything that may be
   /// stuck in a driver.
-  Readings(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+  Readings(std::vector<std::unique_ptr<Sensor>> sensors, const TimeSource& clock,
            const ReadingsOptions& options = {});
   /// Reads the given sensors. Throws `Error` if a thread cannot be started.
-  Readings(std::vector<ReadingWork> work, const Clock& clock);
+  Readings(std::vector<ReadingWork> work, const TimeSource& clock);
   Readings(Readings&&) = default;
   Readings& operator=(Readings&&) = delete;
   /// Stops all lanes. Waits a moment for those that are stuck in a driver, for all together.
@@ -91,7 +91,7 @@ class Readings {
     return {.domains = std::vector<Capture::Shown>(domains_.size())};
   }
 
-  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
   /// The longest time between two calls of `read` that loses no wrap.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
 
@@ -183,7 +183,7 @@ class Readings {
   }
   [[nodiscard]] std::optional<double> latest(const History& gauge, TimePoint since) const noexcept;
 
-  const Clock& clock_;
+  const TimeSource& clock_;
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<OwnedLane> lanes_;

@@ -40,12 +40,12 @@ class Recorder {
 /// Tells whether the machine was suspended since it was last asked. Threads: one at a time.
 class WATTLE_EXPORT SuspendWatch {
  public:
-  explicit SuspendWatch(const Clock& clock) noexcept
+  explicit SuspendWatch(const TimeSource& clock) noexcept
       : clock_(clock), suspended_(clock.suspended()) {}
   [[nodiscard]] bool was_suspended() noexcept;
 
  private:
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::chrono::nanoseconds suspended_;
 };
 

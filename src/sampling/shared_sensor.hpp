@@ -16,7 +16,7 @@ namespace wattle {
 class SharedSensor final : public ForwardingSensor {
  public:
   /// The first reader: its readings always come from the device. `clock` outlives it.
-  SharedSensor(std::shared_ptr<Sensor> sensor, const Clock& clock)
+  SharedSensor(std::shared_ptr<Sensor> sensor, const TimeSource& clock)
       : ForwardingSensor(sensor), device_(std::make_shared<Device>(std::move(sensor), clock)) {}
   /// Another reader of the same device, every `period`; 0: it always asks the device too.
   SharedSensor(const SharedSensor& other, std::chrono::nanoseconds period)
@@ -26,11 +26,11 @@ class SharedSensor final : public ForwardingSensor {
 
  private:
   struct Device {
-    Device(std::shared_ptr<Sensor> of, const Clock& time)
+    Device(std::shared_ptr<Sensor> of, const TimeSource& time)
         : sensor(std::move(of)), clock(time), last(sensor->channels().size()), got(last.size()) {}
 
     std::shared_ptr<Sensor> sensor;
-    const Clock& clock;
+    const TimeSource& clock;
     std::vector<Reading> last;  ///< of each channel; before the first its time is the epoch
     std::vector<Reading> got;   ///< reused
   };

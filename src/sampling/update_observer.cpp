@@ -171,7 +171,7 @@ Observation UpdateObserver::observation() const {
 }
 
 std::vector<Observation> observe(Sensor& sensor, ChannelSet wanted, Polling polling,
-                                 const Clock& clock, const std::function<bool()>& goes_on) {
+                                 const TimeSource& clock, const std::function<bool()>& goes_on) {
   std::vector<UpdateObserver> observers(sensor.channels().begin(), sensor.channels().end());
   std::vector<Reading> readings(observers.size());
   const TimePoint end = clock.now() + polling.length;

@@ -130,7 +130,7 @@ struct Polling {
 /// Reads the `wanted` channels again and again: what came of each, and an `Observation` of nothing
 /// for the others. `goes_on` is asked before each reading; the first false is the end.
 [[nodiscard]] std::vector<Observation> observe(
-    Sensor& sensor, ChannelSet wanted, Polling polling, const Clock& clock,
+    Sensor& sensor, ChannelSet wanted, Polling polling, const TimeSource& clock,
     const std::function<bool()>& goes_on = [] { return true; });
 
 }  // namespace wattle

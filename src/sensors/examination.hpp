@@ -23,7 +23,6 @@ inline constexpr std::chrono::nanoseconds kCostlyRead = std::chrono::millisecond
 /// all, or of the shortest where none had.
 template <class Read>
 [[nodiscard]] std::chrono::nanoseconds cost_of(Read read) {
-  using Clock = std::chrono::steady_clock;
   constexpr auto kNone = std::chrono::nanoseconds::max();
   auto complete = kNone;
   auto any = kNone;

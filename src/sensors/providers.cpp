@@ -16,7 +16,7 @@
 namespace wattle {
 namespace {
 
-Survey probe_perf(const System& system, const Clock& clock, const std::set<Domain>& taken) {
+Survey probe_perf(const System& system, const TimeSource& clock, const std::set<Domain>& taken) {
   return perf::probe(system, clock, taken);
 }
 
@@ -47,7 +47,7 @@ constexpr std::array kProviders = {
              .probe = hwmon::probe},
 };
 
-Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
+Survey probe_one(const Provider& provider, const System& system, const TimeSource& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
   for (SensorRefusal& refusal : found.refused) {
@@ -69,7 +69,7 @@ DomainKinds shown_with(DomainKind kind) noexcept {
   return kinds;
 }
 
-Survey survey(const System& system, const Clock& clock, DomainKinds wanted) {
+Survey survey(const System& system, const TimeSource& clock, DomainKinds wanted) {
   Survey all;
   std::set<Domain> read;
   for (const Provider& provider : kProviders) {
@@ -83,7 +83,7 @@ Survey survey(const System& system, const Clock& clock, DomainKinds wanted) {
   return all;
 }
 
-std::vector<Survey> survey_each(const System& system, const Clock& clock) {
+std::vector<Survey> survey_each(const System& system, const TimeSource& clock) {
   std::vector<Survey> surveys;
   surveys.reserve(kProviders.size());
   for (const Provider& provider : kProviders) {

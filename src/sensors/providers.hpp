@@ -22,12 +22,12 @@ inline constexpr DomainKinds kProcessorAndGpuKinds =
 /// Each domain is read through one provider; of what is refused, only what matters is reported
 /// (`worth_reporting`). Providers that show none of the kinds `wanted` are not asked: a GPU's
 /// driver may take two seconds.
-[[nodiscard]] Survey survey(const System& system, const Clock& clock,
+[[nodiscard]] Survey survey(const System& system, const TimeSource& clock,
                             DomainKinds wanted = kProcessorKinds);
 
 /// What each provider offers if asked alone, in the order of `providers`: a domain can be in
 /// several of them, and everything that is refused is reported.
-[[nodiscard]] std::vector<Survey> survey_each(const System& system, const Clock& clock);
+[[nodiscard]] std::vector<Survey> survey_each(const System& system, const TimeSource& clock);
 
 /// The domains of a survey whose energy can be measured, in order, each once.
 [[nodiscard]] std::vector<Domain> domains_of(const Survey& survey);

@@ -52,7 +52,7 @@ template <class Parse>
 /// Reads the wanted ones of `count` channels, one after the other: `read` gives the
 /// `AttributeValue` of the channel with that number.
 template <class Read>
-void read_in_turn(const Clock& clock, ChannelSet wanted, std::size_t count,
+void read_in_turn(const TimeSource& clock, ChannelSet wanted, std::size_t count,
                   std::span<Reading> readings, const Read& read) noexcept {
   TimePoint before = clock.now();
   for (std::size_t i = 0; i < std::min(readings.size(), count); ++i) {

@@ -352,7 +352,7 @@ struct Provider {
   /// What it can show. Interfaces that show the same kinds can replace each other.
   DomainKinds shows;
   /// `taken`: domains that are read already. The probe leaves them out, without a word.
-  Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
+  Survey (*probe)(const System& system, const TimeSource& clock, const std::set<Domain>& taken);
 };
 
 }  // namespace wattle

@@ -26,7 +26,7 @@ bool is_of_processors(const Sensor& sensor) {
 
 }  // namespace
 
-TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
+TrackedGpus::TrackedGpus(const TrackerOptions& options, const TimeSource& clock)
     : clock_(clock),
       // More often there is nothing new.
       period_(std::max<nanoseconds>(options.sleep_time, milliseconds(100))),

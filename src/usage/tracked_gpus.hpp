@@ -25,7 +25,7 @@ class TrackedGpus {
  public:
   /// Looks for them. Throws `InvalidArgument`, which lists what there is, for a UUID that no GPU of
   /// the brand that is asked for has.
-  TrackedGpus(const TrackerOptions& options, const Clock& clock);
+  TrackedGpus(const TrackerOptions& options, const TimeSource& clock);
 
   /// Starts threads that read them, and waits a moment for what they read first. Throws `Error`
   /// if no thread can be started.
@@ -57,7 +57,7 @@ class TrackedGpus {
   [[nodiscard]] TrackedEnergy energy(TimePoint began, TimePoint ended) const;
 
  private:
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::chrono::nanoseconds period_;
   /// Until `begin`: of the GPUs, and after them those of the processors' energy.
   std::vector<std::unique_ptr<Sensor>> sensors_;

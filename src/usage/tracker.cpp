@@ -160,7 +160,7 @@ TrackerCost Tracker::Impl::cost_since_start() const noexcept {
 }
 
 void Tracker::Impl::run() noexcept {
-  const Clock& clock = machine_clock();
+  const TimeSource& clock = machine_clock();
   Schedule schedule(clock.now(), period_);
   int target = target_.get();
   while (!stopping_) {

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 /// Throws now, not at the start, where there is no such process.
-std::uint64_t start_time_of(pid_t pid, const TrackerOptions& options, const Clock& clock) {
+std::uint64_t start_time_of(pid_t pid, const TrackerOptions& options, const TimeSource& clock) {
   return TreeReader(options.system, clock, pid, {.most_kept_files = 0}).root_start_time();
 }
 
@@ -53,7 +53,8 @@ TrackerOptions checked(const TrackerOptions& options) {
 
 }  // namespace
 
-Tracking::Tracking(const TrackerOptions& options, const Clock& clock, std::size_t usage_file_bytes)
+Tracking::Tracking(const TrackerOptions& options, const TimeSource& clock,
+                   std::size_t usage_file_bytes)
     : options_(checked(options)),
       clock_(clock),
       pid_(options.process_id.value_or(::getpid())),

@@ -23,7 +23,7 @@ class Tracking {
  public:
   /// Checks the options and opens the files; throws as the constructor of `Tracker`. Files that it
   /// made are there for good from `begin` on.
-  Tracking(const TrackerOptions& options, const Clock& clock,
+  Tracking(const TrackerOptions& options, const TimeSource& clock,
            std::size_t usage_file_bytes = kUsageFileBytes);
 
   /// Throws `InvalidArgument` if the process has ended since, `Error` if there are no
@@ -61,7 +61,7 @@ class Tracking {
   void write_usage();
 
   TrackerOptions options_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   int pid_;
   std::uint64_t start_time_;  ///< of that process: its number may be another's at the begin
   double time_unit_;

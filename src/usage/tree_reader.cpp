@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kFullTickPeriod{950};
 
 }  // namespace
 
-TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
+TreeReader::TreeReader(const System& system, const TimeSource& clock, pid_t root,
                        const TreeOptions& options)
     : clock_(clock),
       full_tick_(clock.now()),

@@ -32,7 +32,8 @@ class TreeReader {
 
   /// Throws `InvalidArgument` if there is no such process, or it has ended. What was used before
   /// does not count.
-  TreeReader(const System& system, const Clock& clock, pid_t root, const TreeOptions& options = {});
+  TreeReader(const System& system, const TimeSource& clock, pid_t root,
+             const TreeOptions& options = {});
 
   /// A tick. Allocates only for new processes. Reads nothing after the end of the root.
   const TreeState& read() { return tick(false); }
@@ -72,7 +73,7 @@ class TreeReader {
   void sum(TimePoint now, bool all);
   [[nodiscard]] TreeTotals totals() const noexcept;
 
-  const Clock& clock_;
+  const TimeSource& clock_;
   TimePoint full_tick_;  ///< when all files were read last
   WatchedTree tree_;
   TreeMemory memory_;

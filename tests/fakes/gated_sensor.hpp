@@ -68,7 +68,7 @@ class Gate {
 class GatedSensor final : public Sensor {
  public:
   /// `clock` outlives it.
-  GatedSensor(std::vector<Channel> channels, std::shared_ptr<Gate> gate, const Clock& clock)
+  GatedSensor(std::vector<Channel> channels, std::shared_ptr<Gate> gate, const TimeSource& clock)
       : channels_(std::move(channels)), gate_(std::move(gate)), clock_(clock) {}
   GatedSensor(const GatedSensor&) = delete;
   GatedSensor& operator=(const GatedSensor&) = delete;
@@ -99,7 +99,7 @@ class GatedSensor final : public Sensor {
  private:
   std::vector<Channel> channels_;
   std::shared_ptr<Gate> gate_;
-  const Clock& clock_;
+  const TimeSource& clock_;
 };
 
 }  // namespace wattle::fakes

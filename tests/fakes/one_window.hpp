@@ -16,7 +16,7 @@ struct OwnReadings {
 /// A window, and the readings that it is of.
 class OneWindow : private OwnReadings, public MeasuredWindow {
  public:
-  OneWindow(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+  OneWindow(std::vector<std::unique_ptr<Sensor>> sensors, const TimeSource& clock,
             const ReadingsOptions& options = {})
       : OwnReadings{Readings(std::move(sensors), clock, options)}, MeasuredWindow(own) {}
 };

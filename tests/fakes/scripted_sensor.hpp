@@ -54,7 +54,7 @@ inline ScriptedCounter constant_power(Channel channel, Watts power, TimePoint be
 class ScriptedSensor final : public Sensor {
  public:
   /// `clock` outlives it.
-  ScriptedSensor(std::vector<ScriptedCounter> counters, const Clock& clock) : clock_(clock) {
+  ScriptedSensor(std::vector<ScriptedCounter> counters, const TimeSource& clock) : clock_(clock) {
     for (ScriptedCounter& counter : counters) {
       channels_.push_back(std::move(counter.channel));
       scripts_.push_back(std::move(counter.script));
@@ -74,7 +74,7 @@ class ScriptedSensor final : public Sensor {
  private:
   std::vector<Channel> channels_;
   std::vector<std::function<Shown(TimePoint)>> scripts_;
-  const Clock& clock_;
+  const TimeSource& clock_;
 };
 
 }  // namespace wattle::fakes

@@ -11,7 +11,7 @@ namespace wattle::fakes {
 
 /// Begins an hour after the steady clock's epoch. Threads: any look at it; a test alone lets time
 /// pass.
-class VirtualClock final : public Clock {
+class VirtualClock final : public TimeSource {
  public:
   void advance(std::chrono::nanoseconds time) noexcept { ns_ += time.count(); }
   /// Lets the machine sleep: the steady clock stands still meanwhile.

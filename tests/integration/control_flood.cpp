@@ -10,8 +10,6 @@
 namespace wattle::integration {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint32_t kLeastLimitMw = 100'000;
 constexpr std::size_t kOnTheWay = 16;
 constexpr std::size_t kThreads = 8;

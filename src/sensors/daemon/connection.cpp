@@ -58,7 +58,8 @@ std::optional<std::string> question(std::string_view token) {
   return text += "\r\n";
 }
 
-DaemonConnection::DaemonConnection(std::string_view path, std::string question, const Clock& clock)
+DaemonConnection::DaemonConnection(std::string_view path, std::string question,
+                                   const TimeSource& clock)
     : address_(UnixAddress::of(path)),
       question_(std::move(question)),
       clock_(clock),

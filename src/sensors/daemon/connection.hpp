@@ -48,7 +48,7 @@ struct Reply {
 class DaemonConnection {
  public:
   /// `question`: as `question` makes it. `clock` gives `before` and `after`; waits are real.
-  DaemonConnection(std::string_view path, std::string question, const Clock& clock);
+  DaemonConnection(std::string_view path, std::string question, const TimeSource& clock);
 
   /// Takes at most `patience`, however the other side behaves. Allocates nothing, never throws. A
   /// kept connection that the daemon has closed, as daemons do with idle ones, is made again.
@@ -63,7 +63,7 @@ class DaemonConnection {
 
   std::optional<UnixAddress> address_;  ///< absent: the path is too long
   std::string question_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   Fd socket_;
   std::uint64_t forks_;
   /// A package takes about 100 bytes of an answer, its head 200.

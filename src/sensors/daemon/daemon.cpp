@@ -21,7 +21,7 @@ bool is_package(const Domain& domain) noexcept { return domain.kind() == DomainK
 
 }  // namespace
 
-Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken) {
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken) {
   const std::string path = system.daemon_socket.string();
   if (path.empty() || std::ranges::any_of(taken, is_package)) return {};
   if (path.size() > UnixAddress::kMostBytes) return refused(no_path(path));

@@ -11,7 +11,7 @@ namespace wattle::daemon_source {
 /// One sensor for all packages and their memory. Where `taken` has a package, nobody is asked: who
 /// may read one reads the others too. Waits at most a second, where somebody listens and does not
 /// answer.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock,
+[[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
                            const std::set<Domain>& taken = {});
 
 }  // namespace wattle::daemon_source

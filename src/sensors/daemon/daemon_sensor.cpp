@@ -61,7 +61,8 @@ std::optional<std::uint64_t> RestartAwareCounter::update(
 
 DaemonSensor::DaemonSensor(std::unique_ptr<DaemonConnection> connection,
                            const AllCounters& counters, const std::vector<CpuZone>& zones,
-                           std::set<Domain> taken, const std::string& place, const Clock& clock)
+                           std::set<Domain> taken, const std::string& place,
+                           const TimeSource& clock)
     : taken_(std::move(taken)), connection_(std::move(connection)), clock_(clock) {
   for (const CpuCounters& cpu : std::span(counters.cpus).first(counters.count)) {
     const auto domain = domain_of(cpu, zones);

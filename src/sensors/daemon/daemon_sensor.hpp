@@ -46,7 +46,7 @@ class DaemonSensor final : public Sensor {
   /// machine, as far as it is known.
   DaemonSensor(std::unique_ptr<DaemonConnection> connection, const AllCounters& counters,
                const std::vector<CpuZone>& zones, std::set<Domain> taken, const std::string& place,
-               const Clock& clock);
+               const TimeSource& clock);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
@@ -65,7 +65,7 @@ class DaemonSensor final : public Sensor {
   std::vector<Channel> channels_;
   std::vector<Counter> counters_;
   std::unique_ptr<DaemonConnection> connection_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   TimePoint rests_until_{};
 };
 

@@ -25,7 +25,7 @@ bool should_be_readable(const Card& card) {
 
 }  // namespace
 
-Survey probe_within(const System& system, const Clock& clock, nanoseconds deadline,
+Survey probe_within(const System& system, const TimeSource& clock, nanoseconds deadline,
                     const std::function<Gpu(const GpuCard&)>& examine_card) {
   const Cards cards = find_cards(system);
   Survey survey;
@@ -58,7 +58,7 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
   return survey;
 }
 
-Survey probe(const System& system, const Clock& clock, const std::set<Domain>& /*taken*/) {
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& /*taken*/) {
   return probe_within(system, clock, kProbeDeadline);
 }
 

@@ -16,9 +16,10 @@ namespace wattle::drm {
 /// same time, each in a thread of its own. One that has not answered by the deadline is refused,
 /// and its thread abandoned: it owns what it touches, and its results are dropped. Without such
 /// GPUs there is no thread. No other interface shows these GPUs, so none is ever `taken`.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
+[[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
+                           const std::set<Domain>& taken);
 /// `examine_card`: what is done in those threads.
-[[nodiscard]] Survey probe_within(const System& system, const Clock& clock,
+[[nodiscard]] Survey probe_within(const System& system, const TimeSource& clock,
                                   std::chrono::nanoseconds deadline,
                                   const std::function<Gpu(const GpuCard&)>& examine_card = examine);
 

@@ -13,7 +13,7 @@ namespace wattle::drm {
 /// Threads: any, several at once; each may stay in the driver for as long as that pleases.
 class GpuSensor final : public Sensor {
  public:
-  GpuSensor(Gpu gpu, std::shared_ptr<OpenGpuFiles> open, const Clock& clock)
+  GpuSensor(Gpu gpu, std::shared_ptr<OpenGpuFiles> open, const TimeSource& clock)
       : gpu_(std::move(gpu)), open_(std::move(open)), clock_(clock) {}
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
@@ -28,7 +28,7 @@ class GpuSensor final : public Sensor {
  private:
   const Gpu gpu_;
   const std::shared_ptr<OpenGpuFiles> open_;
-  const Clock& clock_;
+  const TimeSource& clock_;
 };
 
 }  // namespace wattle::drm

@@ -77,7 +77,6 @@ AttributeValue read_value(const Source& source) noexcept {
 }
 
 OpenDevice open_device(const Device& device) {
-  using Clock = std::chrono::steady_clock;
   OpenDevice opened{.info = device.info};
   for (const PlannedChannel& found : device.found) {
     const bool is_power = found.channel.metric != Metric::energy;

@@ -38,7 +38,8 @@ struct OpenDevice {
 /// Threads: one at a time.
 class ChipSensor final : public Sensor {
  public:
-  ChipSensor(OpenDevice opened, const Clock& clock) : opened_(std::move(opened)), clock_(clock) {}
+  ChipSensor(OpenDevice opened, const TimeSource& clock)
+      : opened_(std::move(opened)), clock_(clock) {}
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return opened_.channels;
@@ -50,7 +51,7 @@ class ChipSensor final : public Sensor {
 
  private:
   const OpenDevice opened_;
-  const Clock& clock_;
+  const TimeSource& clock_;
 };
 
 }  // namespace wattle::hwmon

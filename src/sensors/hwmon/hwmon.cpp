@@ -11,7 +11,8 @@
 
 namespace wattle::hwmon {
 
-Survey probe_within(const System& system, const Clock& clock, std::chrono::nanoseconds deadline,
+Survey probe_within(const System& system, const TimeSource& clock,
+                    std::chrono::nanoseconds deadline,
                     const std::function<OpenDevice(const Device&)>& open) {
   Devices found = find_devices(system);
   Survey survey;
@@ -28,7 +29,7 @@ Survey probe_within(const System& system, const Clock& clock, std::chrono::nanos
   return survey;
 }
 
-Survey probe(const System& system, const Clock& clock, const std::set<Domain>& /*taken*/) {
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& /*taken*/) {
   return probe_within(system, clock, kProbeDeadline);
 }
 

@@ -14,10 +14,11 @@ namespace wattle::hwmon {
 /// One sensor for each chip or battery that shows anything. They are opened and read at the same
 /// time, each in a thread of its own; without such devices there is no thread. One that has not
 /// answered by the deadline is refused. No other interface shows these domains, so none is `taken`.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
+[[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
+                           const std::set<Domain>& taken);
 /// `open`: what is done in those threads.
 [[nodiscard]] Survey probe_within(
-    const System& system, const Clock& clock, std::chrono::nanoseconds deadline,
+    const System& system, const TimeSource& clock, std::chrono::nanoseconds deadline,
     const std::function<OpenDevice(const Device&)>& open = open_device);
 
 }  // namespace wattle::hwmon

@@ -43,7 +43,8 @@ bool BusySamples::ask(const Api& api, Handle handle) {
   return true;
 }
 
-std::optional<BusyTime> BusySamples::until_now(const Api& api, Handle handle, const Clock& clock) {
+std::optional<BusyTime> BusySamples::until_now(const Api& api, Handle handle,
+                                               const TimeSource& clock) {
   const TimePoint now = clock.now();
   if (spacing_.is_due(now)) {
     answers_ = ask(api, handle);

@@ -19,7 +19,7 @@ class BusySamples {
   /// From the first call on. Absent where the driver does not have them. The driver is asked less
   /// often if that takes long.
   [[nodiscard]] std::optional<BusyTime> until_now(const Api& api, Handle handle,
-                                                  const Clock& clock);
+                                                  const TimeSource& clock);
 
  private:
   bool ask(const Api& api, Handle handle);

@@ -62,7 +62,7 @@ void EngineTimes::add(const std::vector<ProcessUtilization>& samples, TimePoint 
 }
 
 std::vector<ProcessUtilization> EngineTimes::ask(const Api& api, Handle handle,
-                                                 const Clock& clock) {
+                                                 const TimeSource& clock) {
   const TimePoint now = clock.now();
   if (!spacing_.is_due(now)) return {};
   Samples found = samples_since(api, handle, newest_us_);
@@ -72,7 +72,7 @@ std::vector<ProcessUtilization> EngineTimes::ask(const Api& api, Handle handle,
   return std::move(found.samples);
 }
 
-void EngineTimes::fill(const Api& api, Handle handle, const Clock& clock,
+void EngineTimes::fill(const Api& api, Handle handle, const TimeSource& clock,
                        std::vector<DeviceProcess>& processes) {
   const std::vector<ProcessUtilization> samples = ask(api, handle, clock);
   if (!answers_) return;

@@ -21,12 +21,12 @@ class EngineTimes {
  public:
   /// Sets `engine_time` of each process, if the driver reports it. The driver is asked less often
   /// if that takes long.
-  void fill(const Api& api, Handle handle, const Clock& clock,
+  void fill(const Api& api, Handle handle, const TimeSource& clock,
             std::vector<DeviceProcess>& processes);
 
  private:
   /// What is new, where it is time to ask.
-  std::vector<ProcessUtilization> ask(const Api& api, Handle handle, const Clock& clock);
+  std::vector<ProcessUtilization> ask(const Api& api, Handle handle, const TimeSource& clock);
   void add(const std::vector<ProcessUtilization>& samples, TimePoint now);
 
   CallSpacing spacing_{250};  ///< 0.4 % of the time

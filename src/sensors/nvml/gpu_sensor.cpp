@@ -11,7 +11,7 @@ namespace wattle::nvml {
 
 using std::chrono::seconds;
 
-GpuSensor::GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const Clock& clock)
+GpuSensor::GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const TimeSource& clock)
     : session_(std::move(session)), gpu_(std::move(gpu)), clock_(clock), handle_(gpu_.handle) {}
 
 void GpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {

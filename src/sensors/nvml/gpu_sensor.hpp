@@ -22,7 +22,7 @@ namespace wattle::nvml {
 /// owner's `shared_ptr`.
 class GpuSensor final : public Sensor {
  public:
-  GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const Clock& clock);
+  GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const TimeSource& clock);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return gpu_.channels;
@@ -49,7 +49,7 @@ class GpuSensor final : public Sensor {
 
   std::shared_ptr<Session> session_;
   Gpu gpu_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::atomic<Handle> handle_;
   std::atomic<TimePoint> look_again_{TimePoint::min()};  ///< min: not lost
   std::atomic<std::chrono::seconds> patience_{std::chrono::seconds(0)};

@@ -53,7 +53,7 @@ GpuListing list_gpus(Session& session) {
 
 }  // namespace
 
-Survey probe_within(const System& system, const Clock& clock, nanoseconds deadline) {
+Survey probe_within(const System& system, const TimeSource& clock, nanoseconds deadline) {
   const auto refused = [](SensorRefusal refusal) {
     Survey survey;
     survey.refused.push_back(std::move(refusal));
@@ -97,7 +97,7 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
   return survey;
 }
 
-Survey probe(const System& system, const Clock& clock, const std::set<Domain>& /*taken*/) {
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& /*taken*/) {
   return probe_within(system, clock, kProbeDeadline);
 }
 

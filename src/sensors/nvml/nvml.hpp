@@ -14,8 +14,9 @@ namespace wattle::nvml {
 /// is refused, and its thread abandoned: it owns what it touches, and its results are dropped.
 /// Where there is no library this costs one failing search for it, and no thread.
 /// No other interface shows these GPUs, so none is ever `taken`.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
-[[nodiscard]] Survey probe_within(const System& system, const Clock& clock,
+[[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
+                           const std::set<Domain>& taken);
+[[nodiscard]] Survey probe_within(const System& system, const TimeSource& clock,
                                   std::chrono::nanoseconds deadline);
 
 }  // namespace wattle::nvml

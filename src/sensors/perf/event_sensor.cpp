@@ -29,7 +29,7 @@ std::uint64_t group_read_format() noexcept {
   return PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
-EventSensor::EventSensor(std::vector<EventGroup> groups, const Clock& clock,
+EventSensor::EventSensor(std::vector<EventGroup> groups, const TimeSource& clock,
                          const SystemCalls& calls)
     : clock_(clock), calls_(calls) {
   for (EventGroup& events : groups) {

@@ -29,7 +29,7 @@ inline constexpr std::size_t kMostInGroup = kEventNames.size();
 class EventSensor final : public Sensor {
  public:
   /// No group is empty or has more than `kMostInGroup` events.
-  EventSensor(std::vector<EventGroup> groups, const Clock& clock, const SystemCalls& calls);
+  EventSensor(std::vector<EventGroup> groups, const TimeSource& clock, const SystemCalls& calls);
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
@@ -43,7 +43,7 @@ class EventSensor final : public Sensor {
 
   std::vector<Channel> channels_;
   std::vector<Group> groups_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   const SystemCalls& calls_;
 };
 

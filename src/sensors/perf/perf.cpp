@@ -61,7 +61,7 @@ std::string content_of(const fs::path& path, const std::optional<std::string>& l
 /// Finds the PMU and opens its events, one probe long.
 class Probe {
  public:
-  Probe(const System& system, const Clock& clock, const std::set<Domain>& taken,
+  Probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken,
         const SystemCalls& calls)
       : system_(system),
         clock_(clock),
@@ -294,7 +294,7 @@ class Probe {
   }
 
   const System& system_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   const SystemCalls& calls_;
   fs::path devices_;
   fs::path pmu_;
@@ -306,7 +306,7 @@ class Probe {
 
 }  // namespace
 
-Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken,
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken,
              const SystemCalls& calls) {
   return Probe(system, clock, taken, calls).run();
 }

@@ -11,7 +11,7 @@ namespace wattle::perf {
 
 /// One sensor for each package, or die where the counters are those of a die. Whether an event may
 /// be counted is found out by opening it.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock,
+[[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
                            const std::set<Domain>& taken = {},
                            const SystemCalls& calls = kernel_calls());
 

@@ -9,7 +9,7 @@ std::optional<std::uint64_t> parse_energy(std::string_view text, const TickScale
   return energy_uj ? scale.ticks(*energy_uj) : std::nullopt;
 }
 
-CounterSensor::CounterSensor(std::vector<OpenCounter> counters, const Clock& clock)
+CounterSensor::CounterSensor(std::vector<OpenCounter> counters, const TimeSource& clock)
     : clock_(clock) {
   for (OpenCounter& counter : counters) {
     channels_.push_back(std::move(counter.channel));

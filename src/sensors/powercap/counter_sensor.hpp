@@ -25,7 +25,7 @@ struct OpenCounter {
 /// Threads: one at a time.
 class CounterSensor final : public Sensor {
  public:
-  CounterSensor(std::vector<OpenCounter> counters, const Clock& clock);
+  CounterSensor(std::vector<OpenCounter> counters, const TimeSource& clock);
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
@@ -37,7 +37,7 @@ class CounterSensor final : public Sensor {
 
   std::vector<Channel> channels_;
   std::vector<Source> sources_;
-  const Clock& clock_;
+  const TimeSource& clock_;
 };
 
 }  // namespace wattle::powercap

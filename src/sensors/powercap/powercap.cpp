@@ -84,7 +84,7 @@ Watts max_power(const Zone& zone, Watts fallback) {
 /// Finds zones and opens their counters, one probe long.
 class Probe {
  public:
-  Probe(const System& system, const Clock& clock, const std::set<Domain>& taken)
+  Probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken)
       : system_(system), clock_(clock), cpu_(read_cpu_info(system)), taken_(taken) {}
 
   Survey run() {
@@ -261,7 +261,7 @@ class Probe {
   }
 
   const System& system_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   CpuInfo cpu_;
   const std::set<Domain>& taken_;
   std::map<std::tuple<bool, std::string, std::uint32_t>, ZoneTree> families_;
@@ -271,7 +271,7 @@ class Probe {
 
 }  // namespace
 
-Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken) {
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken) {
   return Probe(system, clock, taken).run();
 }
 

@@ -9,7 +9,7 @@
 namespace wattle::powercap {
 
 /// One sensor for each package (with the zones inside it) and for each platform zone.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock,
+[[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
                            const std::set<Domain>& taken = {});
 
 }  // namespace wattle::powercap

@@ -35,7 +35,7 @@ class FakeNvml {
   void set_script(std::string_view script);
   /// Points to the fake library, and else to an empty folder.
   [[nodiscard]] System system() const;
-  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
 
   void set_time(Seconds time);
   /// As on a real machine, from now on time passes by itself. `clock()` stands.
@@ -48,7 +48,7 @@ class FakeNvml {
   [[nodiscard]] std::string script_path() const;
 
  private:
-  class VirtualClock final : public Clock {
+  class VirtualClock final : public TimeSource {
    public:
     [[nodiscard]] TimePoint now() const noexcept override {
       return TimePoint(std::chrono::hours(1)) + elapsed_.load();

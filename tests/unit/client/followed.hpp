@@ -40,7 +40,7 @@ class PlayedTransport final : public client::Transport {
     bool has_begun = false;
   };
 
-  explicit PlayedTransport(const Clock& clock) : clock_(clock) {}
+  explicit PlayedTransport(const TimeSource& clock) : clock_(clock) {}
 
   RequestId start(std::size_t /*server*/, std::string_view target,
                   std::chrono::milliseconds timeout, ResponseHandler& to,
@@ -111,7 +111,7 @@ class PlayedTransport final : public client::Transport {
     request.to->ended(ending);
   }
 
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::vector<Request> open_;
   RequestId last_ = 0;
 };

@@ -76,6 +76,11 @@ TEST(FirstTries, PrintASummary) {
   EXPECT_EQ(printed(ResourceSummary{}), ResourceSummary{}.to_text());
 }
 
+TEST(FirstTries, TakeTheClockByItsName) {
+  const TimePoint before = wattle::Clock::now();
+  EXPECT_LE(to_unix(before), to_unix(wattle::Clock::now()));
+}
+
 TEST(FirstTries, GiveAMonitorItsFolderAtOnce) {
   const fakes::TempFolder folder;
   HardwareMonitor monitor((folder.path() / "logs").string().c_str(),

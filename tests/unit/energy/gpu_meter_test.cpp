@@ -42,7 +42,7 @@ class GpuMeter : public testing::Test {
         std::make_shared<detail::MeteredDomains>(std::move(parts), clock_));
   }
 
-  const Clock& clock_ = machine_clock();
+  const TimeSource& clock_ = machine_clock();
   std::shared_ptr<fakes::Gate> gate_ = std::make_shared<fakes::Gate>();
 };
 
@@ -99,7 +99,8 @@ TEST_F(GpuMeter, DoesNotWaitAgainForOneThatStillHangs) {
 /// Draws 100 W, and takes its time to say so.
 class SlowGpu final : public Sensor {
  public:
-  SlowGpu(const Clock& clock, std::chrono::milliseconds delay) : clock_(clock), delay_(delay) {}
+  SlowGpu(const TimeSource& clock, std::chrono::milliseconds delay)
+      : clock_(clock), delay_(delay) {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
   void read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept override {
@@ -111,7 +112,7 @@ class SlowGpu final : public Sensor {
   }
 
  private:
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::chrono::milliseconds delay_;
   TimePoint began_ = clock_.now();
   std::vector<Channel> channels_ = {

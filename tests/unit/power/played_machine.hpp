@@ -71,7 +71,7 @@ inline Channel energy_channel(std::uint32_t gpu) {
 class PlayedGpu final : public Sensor {
  public:
   PlayedGpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts,
-            const Clock& clock, std::string model = "Played", Script energy = {})
+            const TimeSource& clock, std::string model = "Played", Script energy = {})
       : sensor_(counters(index, std::move(scripts), std::move(energy)), clock),
         info_{.id = {}, .pci_address = {}, .model = std::move(model), .driver = {}} {}
 
@@ -108,14 +108,16 @@ class PlayedGpu final : public Sensor {
   DeviceInfo info_;
 };
 
-inline std::unique_ptr<Sensor> instant_gpu(std::uint32_t index, Script script, const Clock& clock) {
+inline std::unique_ptr<Sensor> instant_gpu(std::uint32_t index, Script script,
+                                           const TimeSource& clock) {
   std::vector<std::pair<PowerDomain, Script>> scripts;
   scripts.emplace_back(PowerDomain::device_instant, std::move(script));
   return std::make_unique<PlayedGpu>(index, std::move(scripts), clock);
 }
 
 /// A CPU package of constant power.
-inline std::unique_ptr<Sensor> package(std::uint32_t socket, double power, const Clock& clock) {
+inline std::unique_ptr<Sensor> package(std::uint32_t socket, double power,
+                                       const TimeSource& clock) {
   std::vector<fakes::ScriptedCounter> counters;
   counters.push_back(
       fakes::constant_power(fakes::counter_channel(Domain::package(socket)), Watts(power), kBegin));
@@ -127,7 +129,7 @@ class PlayedMachine {
  public:
   PlayedMachine() = default;
 
-  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
   PlayedMachine& add(std::unique_ptr<Sensor> sensor) {
     found_.sensors.push_back(std::move(sensor));
     return *this;

@@ -108,7 +108,7 @@ TEST_F(InferPeriodTest, Is100MillisecondsWhereNothingCanBeRead) {
 }
 
 /// A board that Wattle has never heard of: nothing is known of its gauge.
-std::shared_ptr<Sensor> unlisted_gpu(const Script& script, const Clock& clock) {
+std::shared_ptr<Sensor> unlisted_gpu(const Script& script, const TimeSource& clock) {
   Channel channel = power_channel(0, PowerDomain::device_instant);
   channel.update = {};
   std::vector<fakes::ScriptedCounter> gauges;

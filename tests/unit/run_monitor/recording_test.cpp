@@ -44,7 +44,7 @@ Channel gauge(Domain gpu, Metric metric, double scale = 1.0) {
 /// A GPU of any maker, as its driver would be read.
 class PlayedGpu final : public Sensor {
  public:
-  PlayedGpu(Domain gpu, std::shared_ptr<Played> played, const Clock& clock)
+  PlayedGpu(Domain gpu, std::shared_ptr<Played> played, const TimeSource& clock)
       : played_(std::move(played)), clock_(clock) {
     channels_ = {gauge(gpu, Metric::power_average, 1e-3), gauge(gpu, Metric::utilization),
                  gauge(gpu, Metric::memory_utilization),  gauge(gpu, Metric::memory_used),
@@ -66,7 +66,7 @@ class PlayedGpu final : public Sensor {
 
  private:
   std::shared_ptr<Played> played_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   std::vector<Channel> channels_;
   DeviceInfo info_;
 };

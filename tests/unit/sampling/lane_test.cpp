@@ -24,7 +24,7 @@ using fakes::GatedSensor;
 using testing::SizeIs;
 
 /// The machine's time, on a machine that sleeps when a test says so.
-class SleepyClock final : public Clock {
+class SleepyClock final : public TimeSource {
  public:
   [[nodiscard]] TimePoint now() const noexcept override { return machine_clock().now(); }
   [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return suspended_; }

@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 /// Advances by a second at each reading of the sensor.
-class SensorClock final : public Clock {
+class SensorClock final : public TimeSource {
  public:
   [[nodiscard]] TimePoint now() const noexcept override { return now_; }
   [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return {}; }

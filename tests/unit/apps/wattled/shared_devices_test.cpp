@@ -26,7 +26,7 @@ struct Calls {
 
 class CountingGpu final : public Sensor {
  public:
-  CountingGpu(std::shared_ptr<Calls> calls, const Clock& clock)
+  CountingGpu(std::shared_ptr<Calls> calls, const TimeSource& clock)
       : calls_(std::move(calls)), clock_(clock) {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
@@ -40,7 +40,7 @@ class CountingGpu final : public Sensor {
 
  private:
   std::shared_ptr<Calls> calls_;
-  const Clock& clock_;
+  const TimeSource& clock_;
   DeviceInfo info_;
   std::vector<Channel> channels_{
       {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}};

@@ -175,7 +175,7 @@ class VirtualLoop final : public Loop {
 };
 
 /// The loop's time as a clock.
-class LoopClock final : public Clock {
+class LoopClock final : public TimeSource {
  public:
   explicit LoopClock(const VirtualLoop& loop) : loop_(loop) {}
   [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
