@@ -134,7 +134,7 @@ int execute(const BaselineOptions& options) {
   const auto load =
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
-    warn_user("the load of the CPUs is not known: /proc/stat cannot be read or did not advance");
+    warn_user("the load of the CPUs is unknown: /proc/stat cannot be read or did not advance");
     return kNoCpuEnergy;
   }
   const Seconds length = times.back() - times.front();

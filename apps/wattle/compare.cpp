@@ -61,7 +61,7 @@ int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all,
     if (found == pair.comparisons.end() || !found->ratio->interval) {
       print_message("compare", "--fail-above cannot be decided",
                     found == pair.comparisons.end()
-                        ? fmt::format("the {} is not known; --quantity chooses another",
+                        ? fmt::format("the {} is unknown; --quantity chooses another",
                                       name_of(options.cost))
                         : "it takes two runs of each at least");
       return kNotComparable;

@@ -167,7 +167,7 @@ std::string period_text(const Channel& channel, const Observation& seen,
                        reason);
   }
   if (!seen.interval.known()) {
-    return fmt::format("not known how often it is renewed{}: {}", assumed, reason);
+    return fmt::format("unknown how often it is renewed{}: {}", assumed, reason);
   }
   return fmt::format("renewed every {}{}, spread {}, 99 % within {}", fine_text(seen.interval.mean),
                      assumed, fine_text(seen.interval.spread), fine_text(seen.interval.p99));

@@ -118,7 +118,7 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
     phase.cpu = cpu.value();
     if (!phase.cpu || !phase.peak_memory_bytes) {
       phase.unknown =
-          no_processes.empty() ? "the memory was not known in any of its samples" : no_processes;
+          no_processes.empty() ? "the memory was unknown in all of its samples" : no_processes;
     }
   }
   return report;

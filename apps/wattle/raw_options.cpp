@@ -60,7 +60,7 @@ constexpr const char* kSummaryFooter = R"(
 Reads hw_samples.csv, hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or
 nvidia-smi wrote them; each may be missing. hw_samples.csv has everything that a run monitor measured,
 and counts first. The content of a single file shows its kind; UTF-16, quotes, tabs, semicolons and the
-units of a header are understood. What is not known is "-" or null; damaged rows are skipped and
+units of a header are understood. What is unknown is "-" or null; damaged rows are skipped and
 counted. Exit status: 0, 2 where no value can be read, 64 for a wrong option, 125 where stdout cannot be written.
 )";
 
@@ -271,7 +271,7 @@ void add_summary(CLI::App& app, RawOptions& raw) {
       ->add_option(
           "--allocator-peak-mb", raw.allocator_peak,
           "The most MiB that the program's own allocator had in use, for the summary; None: "
-          "not known")
+          "unknown")
       ->type_name("X");
   command
       ->add_option("--gpus-in-file", raw.gpus_in_file,

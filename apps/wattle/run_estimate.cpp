@@ -69,8 +69,8 @@ void fill_balance(EnergyShare& share, const Report& report, const Instruments& i
   const auto cpu_time = cpu_time_of(report.usage);
   const std::vector<ShareMoment>& moments = instruments.share_moments();
   if (!cpu_time || moments.size() < 2) {
-    share.unknown = cpu_time ? "the CPU time of the whole machine is not known"
-                             : "the CPU time of the command is not known";
+    share.unknown = cpu_time ? "the CPU time of the whole machine is unknown"
+                             : "the CPU time of the command is unknown";
     return;
   }
   share.covers.assign(domains.begin(), domains.end());

@@ -167,7 +167,7 @@ EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const 
   if (load) return estimate_energy(impl_->machine, impl_->processors.hypervisor, *load, cpu_time);
   EnergyEstimate none;
   none.unknown = !impl_->begin || !end
-                     ? "/proc/stat cannot be read, so the load of the CPUs is not known"
+                     ? "/proc/stat cannot be read, so the load of the CPUs is unknown"
                      : "the CPU times in /proc/stat did not advance (they count in steps of 10 ms)";
   return none;
 }

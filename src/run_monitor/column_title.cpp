@@ -31,7 +31,7 @@ std::string unknown_unit_text(const ColumnTitle& title, CellQuantity quantity) {
   std::string_view known = "%";
   if (quantity == CellQuantity::memory) known = "MiB, MB, GiB, GB, KiB, kB, bytes";
   if (quantity == CellQuantity::power) known = "W, mW, kW";
-  return fmt::format("{} [{}]: the unit is not known (known: {})", printable(title.name, 40),
+  return fmt::format("{} [{}]: the unit is unknown (known: {})", printable(title.name, 40),
                      printable(title.unit, 20), known);
 }
 

@@ -66,7 +66,7 @@ void DmonTable::take_units(std::string_view units) {
     }
     columns_.places.at(figure) = kNone;
     refused_ =
-        fmt::format("the unit of {} is not known: {}", kNames.at(figure), printable(*unit, 20));
+        fmt::format("the unit of {} is unknown: {}", kNames.at(figure), printable(*unit, 20));
   }
 }
 

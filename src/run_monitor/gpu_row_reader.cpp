@@ -173,7 +173,7 @@ std::string GpuRowReader::why_bad(std::string_view line) const {
   if (has_time() && columns_.timestamp < count_) {
     const std::string_view text = trimmed(cells_.at(columns_.timestamp));
     if (is_ambiguous_date(text)) {
-      return fmt::format("'{}': which number is the day and which the month is not known",
+      return fmt::format("'{}': which number is the day and which the month is unknown",
                          printable(text, kMostShown));
     }
     TimeReader times = times_;
@@ -207,7 +207,7 @@ std::string GpuRowReader::why_bad_cell() const {
                        printable(trimmed(cells_.at(figure.column->place)), kMostShown), figure.unit,
                        figure.column->unit.is_stated ? " in the unit of the header" : "");
   }
-  return "whose row it is is not known";
+  return "whose row it is is unknown";
 }
 
 std::string GpuRowReader::note() const {

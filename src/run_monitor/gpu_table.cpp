@@ -9,7 +9,7 @@ namespace wattle {
 namespace {
 
 constexpr const char* kNoTimes =
-    "which GPU a row is of is not known (no column index or uuid, and no times): no figures per "
+    "which GPU a row is of is unknown (no column index or uuid, and no times): no figures per "
     "GPU, no energy";
 
 }  // namespace

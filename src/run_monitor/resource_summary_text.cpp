@@ -19,7 +19,7 @@ namespace wattle {
 namespace {
 
 std::string shown(const std::optional<double>& figure, std::string_view unit) {
-  return figure ? fmt::format("{:.1f} {}", *figure, unit) : "-";
+  return figure ? fmt::format("{:.1f} {}", *figure, unit) : "unknown";
 }
 
 /// A mean power has no digit that its energy's uncertainty does not support.
@@ -35,7 +35,7 @@ bool has_gpus(const ResourceSummary& summary) {
 }
 
 std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_to_text(*bytes) : "-";
+  return bytes ? bytes_to_text(*bytes) : "unknown";
 }
 
 /// The text after the number of an energy.
@@ -143,8 +143,11 @@ std::ostream& operator<<(std::ostream& out, const ResourceSummary& summary) {
 std::string summary_text(const ResourceSummary& summary, const TextStyle& style) {
   constexpr std::size_t kLabelWidth = 14;
   std::string text;
-  text += fmt::format("{:<12}  {} user, {} idle on average\n", "CPU",
-                      shown(summary.cpu_usr_mean_pct, "%"), shown(summary.cpu_idle_mean_pct, "%"));
+  const bool has_cpu = summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct;
+  text += has_cpu ? fmt::format("{:<12}  {} user, {} idle on average\n", "CPU",
+                                shown(summary.cpu_usr_mean_pct, "%"),
+                                shown(summary.cpu_idle_mean_pct, "%"))
+                  : fmt::format("{:<12}  unknown\n", "CPU");
   text += machine_text(summary);
   if (summary.jax_peak_bytes_mb) {
     text +=

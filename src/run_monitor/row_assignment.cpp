@@ -17,10 +17,10 @@ constexpr std::size_t kNoPosition = ~std::size_t{0};
 constexpr float kSure = 6.0F;
 
 constexpr const char* kNoOrder =
-    "which GPU a row is of is not known (no column index or uuid, and the rows follow no order for "
+    "which GPU a row is of is unknown (no column index or uuid, and the rows follow no order for "
     "long): no figures per GPU, no energy; log with --query-gpu=index,...";
 constexpr const char* kNoCountOfGpus =
-    "which GPU a row is of is not known (no column index or uuid, and the rows do not show how "
+    "which GPU a row is of is unknown (no column index or uuid, and the rows do not show how "
     "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
 constexpr const char* kAlike =
     "GPUs that look alike came or left, or the writer was started again: only the total of all "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/enum_table.hpp"
 #include "base/parse.hpp"
@@ -82,8 +83,9 @@ bool SamplesTable::take_row(std::string_view line) {
     take_machine(device, quantity, cell);
     return true;
   }
-  Device* const known = device_named(device, index);
+  Device* const known = device_named(device, index, uuid);
   if (known == nullptr) return false;
+  note_row_of(*known);
   take_device(*known, quantity, cell);
   return true;
 }
@@ -93,9 +95,13 @@ bool SamplesTable::move_to(std::string_view time) {
   const std::optional<std::int64_t> time_ms = parse_utc_ms(time);
   if (!time_ms) return false;
   weight_ = gaps_.next(*time_ms).weight();
-  time_ms_ = *time_ms;
+  previous_ms_ = std::exchange(time_ms_, *time_ms);
   time_text_ = time;
-  if (rows() == 0) run_began_ms_ = time_ms_;
+  ++moment_;
+  if (rows() == 0) {
+    run_began_ms_ = time_ms_;
+    run_began_moment_ = moment_;
+  }
   return true;
 }
 
@@ -104,14 +110,47 @@ void SamplesTable::begin_run() {
   gaps_.forget_last();
   (void)gaps_.next(time_ms_);
   weight_.reset();
-  run_began_ms_ = time_ms_;
   for (CounterGrowth& grown : grown_) grown.last.reset();
   for (Device& device : devices_) {
+    device.first_moment = 0;
     if (device.run.length_s == 0.0) continue;
     if (device.ended.empty()) device.ended.emplace_back();
-    add(device.ended.front(), device.run);
+    add(device.ended.front(), ended_run(device, moment_ - 1, previous_ms_));
     device.run = {};
   }
+  ++runs_;
+  run_began_ms_ = time_ms_;
+  run_began_moment_ = moment_;
+}
+
+void SamplesTable::note_row_of(Device& device) const noexcept {
+  if (device.first_moment == 0) {
+    device.first_moment = moment_;
+    device.first_ms = time_ms_;
+  }
+  device.last_moment = moment_;
+  device.last_ms = time_ms_;
+}
+
+SamplesTable::Energy SamplesTable::ended_run(const Device& device, std::uint64_t end_moment,
+                                             std::int64_t end_ms) const noexcept {
+  // Of most domains there is nothing at the first time; and a row may be lost.
+  constexpr std::uint64_t kFew = 2;
+  Energy run = device.run;
+  std::int64_t absent_ms = 0;
+  if (device.first_moment > run_began_moment_ + kFew) absent_ms += device.first_ms - run_began_ms_;
+  if (end_moment > device.last_moment + kFew) {
+    absent_ms += end_ms - device.last_ms;
+    run.length_s = static_cast<double>(end_ms - run_began_ms_) * 1e-3;
+  }
+  if (absent_ms <= 0) return run;
+  run.unknown_s += static_cast<double>(absent_ms) * 1e-3;
+  run.flags.set(Flag::gap);
+  return run;
+}
+
+std::string SamplesTable::note() const {
+  return runs_ > 1 ? fmt::format("{} runs of a monitor", runs_) : std::string();
 }
 
 void SamplesTable::take_machine(std::string_view device, std::string_view quantity,
@@ -160,12 +199,22 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
   }
 }
 
-SamplesTable::Device* SamplesTable::device_named(std::string_view name, std::string_view index) {
-  const auto known = std::ranges::find(devices_, name, &Device::name);
+SamplesTable::Device* SamplesTable::device_named(std::string_view name, std::string_view index,
+                                                 std::string_view uuid) {
+  const auto known = std::ranges::find_if(
+      devices_, [&](const Device& device) { return device.name == name && device.uuid == uuid; });
   if (known != devices_.end()) return &*known;
-  if (devices_.size() == kMostGpus || name.size() > kMostName) return nullptr;
-  return &devices_.emplace_back(
-      Device{.name = std::string(name), .index = parse_unsigned<std::uint32_t>(index).value_or(0)});
+  if (devices_.size() == kMostGpus || std::max(name.size(), uuid.size()) > kMostName) {
+    return nullptr;
+  }
+  return &devices_.emplace_back(Device{.name = std::string(name),
+                                       .uuid = std::string(uuid),
+                                       .index = parse_unsigned<std::uint32_t>(index).value_or(0)});
+}
+
+std::string SamplesTable::unique_name(const Device& device, std::string name) const {
+  const bool is_only_one = std::ranges::count(devices_, device.name, &Device::name) == 1;
+  return is_only_one || device.uuid.empty() ? name : name + " " + device.uuid;
 }
 
 void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
@@ -180,13 +229,15 @@ void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
   sum.flags |= run.flags;
 }
 
-SamplesTable::Energy SamplesTable::total_of(const Device& device) noexcept {
+SamplesTable::Energy SamplesTable::total_of(const Device& device) const noexcept {
   Energy sum = device.ended.empty() ? Energy{} : device.ended.front();
-  if (device.run.length_s > 0.0) add(sum, device.run);
+  if (device.run.length_s > 0.0) add(sum, ended_run(device, moment_, time_ms_));
   return sum;
 }
 
-void SamplesTable::add_device(SamplesResult& result, EnergySum& machine, const Device& device) {
+void SamplesTable::add_device(SamplesResult& result, EnergySum& machine,
+                              const Device& device) const {
+  const std::string name = unique_name(device, device.name);
   const DomainKind kind = kind_of_device(device.name);
   const Energy sum = total_of(device);
   const double known_s = sum.length_s - sum.unknown_s;
@@ -198,17 +249,18 @@ void SamplesTable::add_device(SamplesResult& result, EnergySum& machine, const D
   if (sum.is_known && known_s > 0.0) mean = Watts(sum.energy_j / known_s);
   if (sum.is_known && counts_in_total(kind)) {
     machine.add(energy);
-    result.machine.energy_covers.push_back(device.name);
+    result.machine.energy_covers.push_back(name);
   }
   if (category_of(kind) != DomainCategory::gpu) {
     if (sum.length_s > 0.0) {
-      result.domains.push_back({.name = device.name, .energy = energy, .mean_power = mean});
+      result.domains.push_back({.name = name, .energy = energy, .mean_power = mean});
     }
     return;
   }
   // NVIDIA's are called by their numbers, as in every other table of theirs.
-  GpuSummary gpu{device.spreads.figures(),
-                 kind == DomainKind::nvidia_gpu ? std::to_string(device.index) : device.name};
+  GpuSummary gpu{device.spreads.figures(), kind == DomainKind::nvidia_gpu
+                                               ? unique_name(device, std::to_string(device.index))
+                                               : name};
   gpu.set_energy(energy, sum.integrated_s > 0.0 ? Method::integrated : Method::counter);
   if (!sum.has_uncertainty) gpu.energy_uncertainty.reset();
   if (mean) gpu.power_watts_mean = mean->si();
@@ -220,7 +272,7 @@ std::string SamplesTable::why_missing(const Device& device) const {
   // A device whose energy no row is about has none of its own: a GPU inside of a processor.
   if (sum.length_s == 0.0 || not_measured_.contains(device.name)) return {};
   if (sum.is_known) return {};
-  return fmt::format("{}: {}", device.name, why_unknown(sum.flags));
+  return fmt::format("{}: {}", unique_name(device, device.name), why_unknown(sum.flags));
 }
 
 bool SamplesTable::add_missing_of(std::string_view kind,

@@ -33,6 +33,8 @@ class SamplesTable : public RowCounts {
   /// A line without its end.
   void take(std::string_view line);
   [[nodiscard]] SamplesResult result() const;
+  /// How many runs they are where there are several.
+  [[nodiscard]] std::string note() const;
 
  private:
   /// The energy of a device: the monitor's running sums, which start again with each run of it.
@@ -48,7 +50,13 @@ class SamplesTable : public RowCounts {
   };
   struct Device {
     std::string name;
+    std::string uuid{};  ///< two of a name are of two machines, or were renumbered
     std::uint32_t index = 0;
+    // The first and the last row in the run that goes on.
+    std::uint64_t first_moment = 0;
+    std::uint64_t last_moment = 0;
+    std::int64_t first_ms = 0;
+    std::int64_t last_ms = 0;
     GpuSpreads spreads{};
     Energy run{};                 ///< of the run that goes on
     std::vector<Energy> ended{};  ///< one entry, the sum of those before; or none
@@ -65,11 +73,19 @@ class SamplesTable : public RowCounts {
   void begin_run();
   void take_machine(std::string_view device, std::string_view quantity, const Cell& cell);
   void take_device(Device& device, std::string_view quantity, const Cell& cell);
-  [[nodiscard]] Device* device_named(std::string_view name, std::string_view index);
+  [[nodiscard]] Device* device_named(std::string_view name, std::string_view index,
+                                     std::string_view uuid);
+  void note_row_of(Device& device) const noexcept;
+  /// The energy of a device's run that ended with the row at `end_ms`: where its rows came late or
+  /// stopped while others went on, that time is unknown.
+  [[nodiscard]] Energy ended_run(const Device& device, std::uint64_t end_moment,
+                                 std::int64_t end_ms) const noexcept;
+  /// With its UUID where another device has the same.
+  [[nodiscard]] std::string unique_name(const Device& device, std::string name) const;
   static void add(Energy& sum, const Energy& run) noexcept;
-  [[nodiscard]] static Energy total_of(const Device& device) noexcept;
+  [[nodiscard]] Energy total_of(const Device& device) const noexcept;
   /// `machine`: the sum of what counts in its total.
-  static void add_device(SamplesResult& result, EnergySum& machine, const Device& device);
+  void add_device(SamplesResult& result, EnergySum& machine, const Device& device) const;
   /// Why the total lacks a device; empty where it has all of it.
   [[nodiscard]] std::string why_missing(const Device& device) const;
   /// Adds what is missing of a kind; true if a device of it has an energy.
@@ -78,7 +94,11 @@ class SamplesTable : public RowCounts {
 
   std::string time_text_;  ///< of the row before
   std::int64_t time_ms_ = 0;
+  std::int64_t previous_ms_ = 0;  ///< the time before `time_ms_`
   std::int64_t run_began_ms_ = 0;
+  std::uint64_t moment_ = 0;  ///< counts the times
+  std::uint64_t run_began_moment_ = 0;
+  std::uint64_t runs_ = 0;
   RowGaps gaps_;
   std::optional<double> weight_;  ///< of the rows of this time
   std::vector<Device> devices_;

@@ -20,7 +20,7 @@ void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
   if (!gpus.peak_descendants_bytes) keys.emplace_back("max_gpu_ram.descendants");
   if (!gpus.peak_combined_bytes) keys.emplace_back("max_gpu_ram.combined");
   if (keys.empty()) return;
-  std::string reason = "it is not known which processes used the GPUs, or how much of their memory";
+  std::string reason = "it is unknown which processes used the GPUs, or how much of their memory";
   const auto refused = std::ranges::find_if(
       gpus.gpus, [](const GpuUsage& gpu) { return !gpu.used_by_command_unknown.empty(); });
   if (refused != gpus.gpus.end()) reason += ": " + refused->used_by_command_unknown;

@@ -70,7 +70,7 @@ TEST_F(MeasureCounters, FindsHowOftenACounterIsRenewed) {
 
 TEST_F(MeasureCounters, SaysWhyItFoundNothing) {
   EXPECT_THAT(measure_tree().out,
-              HasSubstr("\n                     measured: not known how often it is renewed "
+              HasSubstr("\n                     measured: unknown how often it is renewed "
                         "(assumed: 1.00 ms): it did not change in "));
   const Json json = parse_json(measure_tree({"--json"}).out);
   const Json& channel = channel_of(json, "package_0", "energy");

@@ -137,7 +137,7 @@ class Probe {
     const auto line = read_line(path.string());
     const auto number = line ? parse_unsigned<std::uint32_t>(*line) : std::nullopt;
     if (!number) {
-      refuse_unplaced(cpu, "the package of its counters is not known", content_of(path, line));
+      refuse_unplaced(cpu, "the package of its counters is unknown", content_of(path, line));
     }
     return number;
   }
@@ -173,7 +173,7 @@ class Probe {
     std::set<Domain> seen;
     for (CounterCpu unit : units) {
       if (info.error != 0) {
-        refuse_unplaced(unit.cpu, "it is not known whether its counters are those of a die",
+        refuse_unplaced(unit.cpu, "it is unknown whether its counters are those of a die",
                         cpu_info_proof(system_, info));
         continue;
       }
@@ -213,7 +213,7 @@ class Probe {
   static void find_scale(Event& event, const std::string& path) {
     const auto unit = read_line(path + ".unit");
     if (!unit || !is_joules(*unit)) {
-      event.flaw = "its unit is not known";
+      event.flaw = "its unit is unknown";
       event.proof = content_of(path + ".unit", unit);
       return;
     }

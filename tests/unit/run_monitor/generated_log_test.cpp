@@ -30,7 +30,7 @@ bool is_within(const GpuFigures& figures, const GeneratedLog::Gpu& truth) {
 
 Verdict verdict_of(const GeneratedLog& log, bool is_number_known) {
   GpuCsv csv;
-  if (is_number_known) csv.expect_gpus(log.gpus.size());
+  if (is_number_known) csv.expect_gpus(log.gpus.size(), "--gpus-in-file");
   for (const std::string& line : log.lines) csv.take(line);
   const GpuTable table = csv.result();
   if (!table.all.energy) {

@@ -58,7 +58,7 @@ TEST(GpuRowReader, RefusesAUnitThatItDoesNotKnow) {
   EXPECT_TRUE(row.is_good());
   EXPECT_EQ(row.power.kind, Cell::Kind::missing);
   EXPECT_EQ(row.util.value, 50.0);
-  EXPECT_THAT(reader.note(), HasSubstr("power.draw [hp]: the unit is not known"));
+  EXPECT_THAT(reader.note(), HasSubstr("power.draw [hp]: the unit is unknown"));
 }
 
 TEST(GpuRowReader, TakesThePowerOfTheColumnThatHasOne) {

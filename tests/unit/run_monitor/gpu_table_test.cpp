@@ -315,13 +315,13 @@ TEST(GpuCsv, SaysWhereItCannotDistinguishGpus) {
     ms += (noise >> 33U) % 3 == 0 ? 40 : 0;
   }
   const GpuTable mixed = csv_of(lines).result();
-  EXPECT_THAT(mixed.problem, HasSubstr("which GPU a row is of is not known"));
+  EXPECT_THAT(mixed.problem, HasSubstr("which GPU a row is of is unknown"));
   EXPECT_THAT(mixed.gpus, IsEmpty());
   EXPECT_FALSE(mixed.all.energy);
   EXPECT_EQ(mixed.all.power_watts_mean, 100.0);
 
   EXPECT_THAT(csv_of({"utilization.gpu [%]", "50 %", "60 %"}).result().problem,
-              HasSubstr("not known"));
+              HasSubstr("unknown"));
 }
 
 TEST(GpuCsv, TakesOneGpuWhoseReaderWasHeldUpForOne) {

@@ -52,6 +52,48 @@ TEST_F(SamplesTableTest, HasTheMonitorsOwnEnergyOfAGpu) {
   EXPECT_EQ(result.machine.energy.energy, Joules(1200.0));
 }
 
+TEST_F(SamplesTableTest, TakesADeviceForItsUuid) {
+  begin_run(0);
+  add(0, "nvidia_gpu_0", "power_w", 300, "0", "GPU-a");
+  add(10'000, "nvidia_gpu_0", "energy_j", 3000, "0", "GPU-a");
+  begin_run(20'000);
+  add(20'000, "nvidia_gpu_0", "power_w", 400, "0", "GPU-b");
+  add(30'000, "nvidia_gpu_0", "energy_j", 4000, "0", "GPU-b");
+  const SamplesResult result = table_.result();
+  ASSERT_THAT(result.gpus.gpus, SizeIs(2));
+  EXPECT_EQ(result.gpus.gpus[0].name, "0 GPU-a");
+  EXPECT_EQ(result.gpus.gpus[0].energy, Joules(3000.0));
+  EXPECT_EQ(result.gpus.gpus[0].power_watts_max, 300.0);
+  EXPECT_EQ(result.gpus.gpus[1].name, "0 GPU-b");
+  EXPECT_EQ(result.gpus.gpus[1].energy, Joules(4000.0));
+  EXPECT_THAT(result.machine.energy_covers,
+              ElementsAre("nvidia_gpu_0 GPU-a", "nvidia_gpu_0 GPU-b"));
+  EXPECT_EQ(result.machine.energy.energy, Joules(7000.0));
+}
+
+TEST_F(SamplesTableTest, SaysHowManyRunsItHas) {
+  begin_run(0);
+  EXPECT_EQ(table_.note(), "");
+  begin_run(20'000);
+  EXPECT_EQ(table_.note(), "2 runs of a monitor");
+}
+
+TEST_F(SamplesTableTest, LeavesTheTimeUnknownInWhichADeviceHasNoRows) {
+  begin_run(0);
+  for (int s = 0; s <= 100; s += 2) {
+    add(s * 1000, "cpu", "user_percent", 50);
+    if (s >= 20 && s <= 60)
+      add(s * 1000, "nvidia_gpu_0", "energy_j", 100.0 * s - 2000, "0", "GPU-a");
+  }
+  const GpuSummary late_and_gone = table_.result().gpus.gpus.at(0);
+  EXPECT_EQ(late_and_gone.energy, Joules(4000.0));
+  EXPECT_EQ(late_and_gone.energy_unknown, Seconds(60.0));
+  EXPECT_TRUE(late_and_gone.energy_flags.has(Flag::gap));
+  EXPECT_EQ(late_and_gone.power_watts_mean, 100.0);
+  begin_run(200'000);
+  EXPECT_EQ(table_.result().gpus.gpus.at(0).energy_unknown, Seconds(60.0)) << "not in the next run";
+}
+
 TEST_F(SamplesTableTest, HasTheEnergyOfProcessorsAndMemory) {
   begin_run(0);
   add(10'000, "package_0", "energy_j", 500, "0");
