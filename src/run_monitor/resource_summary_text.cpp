@@ -104,8 +104,9 @@ std::string machine_text(const ResourceSummary& summary) {
   const MachineSummary& machine = summary.machine;
   text += total_text(machine);
   if (machine.peak_memory_bytes) {
-    text += fmt::format("{:<12}  {} of {} used at most\n", "memory",
-                        bytes_text(machine.peak_memory_bytes), bytes_text(machine.memory_bytes));
+    text += fmt::format(
+        "{:<12}  {}{} used at most\n", "memory", bytes_text(machine.peak_memory_bytes),
+        machine.memory_bytes ? " of " + bytes_text(machine.memory_bytes) : std::string());
   }
   if (machine.disk_read_bytes || machine.disk_written_bytes) {
     text +=

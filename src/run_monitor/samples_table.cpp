@@ -112,11 +112,12 @@ void SamplesTable::begin_run() {
   weight_.reset();
   for (CounterGrowth& grown : grown_) grown.last.reset();
   for (Device& device : devices_) {
-    device.first_moment = 0;
-    if (device.run.length_s == 0.0) continue;
-    if (device.ended.empty()) device.ended.emplace_back();
-    add(device.ended.front(), ended_run(device, moment_ - 1, previous_ms_));
+    if (device.run.length_s > 0.0) {
+      if (device.ended.empty()) device.ended.emplace_back();
+      add(device.ended.front(), ended_run(device, moment_ - 1, previous_ms_));
+    }
     device.run = {};
+    device.first_moment = 0;
   }
   ++runs_;
   run_began_ms_ = time_ms_;
@@ -263,7 +264,9 @@ void SamplesTable::add_device(SamplesResult& result, EnergySum& machine,
                                                : name};
   gpu.set_energy(energy, sum.integrated_s > 0.0 ? Method::integrated : Method::counter);
   if (!sum.has_uncertainty) gpu.energy_uncertainty.reset();
-  if (mean) gpu.power_watts_mean = mean->si();
+  // That of a window as short as the sensor's own says less than the rows.
+  const bool is_mean_known = mean && energy.uncertainty <= *energy.energy;
+  if (is_mean_known) gpu.power_watts_mean = mean->si();
   result.gpus.gpus.push_back(std::move(gpu));
 }
 

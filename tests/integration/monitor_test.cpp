@@ -89,7 +89,8 @@ TEST_F(MonitorCommand, SummarizesItsOwnRunAtTheEndAndAllRunsWhereItIsAsked) {
   (void)run(monitor({}, {"true"}));
   nvml_.set_script("gpu A\npower step 0 70\nutilization 7 3\n");
   const Outcome second = run(monitor({}, {"true"}));
-  EXPECT_THAT(second.err, AllOf(HasSubstr(" 70.0"), Not(testing::ContainsRegex("\n0 .* 100\\.0"))));
+  EXPECT_THAT(second.err,
+              AllOf(HasSubstr(" 70.0"), Not(testing::ContainsRegex("\n0 [^\n]* 100\\.0"))));
   const Outcome all = run(wattle({"summary", path("out")}));
   EXPECT_THAT(all.out, AllOf(HasSubstr(" 100.0"), Not(HasSubstr("damaged"))));
 }

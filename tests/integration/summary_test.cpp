@@ -27,10 +27,12 @@ TEST_F(SummaryCommand, ReportsTheFilesOfAFolder) {
   const Outcome outcome = run(wattle({"summary", folder_.path()}));
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr(" 2000 "), HasSubstr(" 100 "), HasSubstr("201 J ±"),
-                                 HasSubstr("25.0 % user, 75.0 % idle"),
-                                 HasSubstr("hw_metrics.csv: 2 rows, 1 damaged row skipped\n"),
-                                 HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(HasSubstr(" 2000 "), HasSubstr(" 100 "), HasSubstr("201 J ±"),
+            HasSubstr("25.0 % user, 75.0 % idle"),
+            HasSubstr("hw_metrics.csv: 2 rows, 1 damaged row skipped (GPUs by order of rows)\n"),
+            HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
 }
 
 TEST_F(SummaryCommand, HasTheEnergyThatTheMonitorCounted) {
@@ -46,7 +48,7 @@ TEST_F(SummaryCommand, HasTheEnergyThatTheMonitorCounted) {
   const Outcome outcome = run(wattle({"summary", folder_.path()}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("1200 J ±46 J"), HasSubstr("500.0 J ±1.0 J"),
                                  HasSubstr("1700 J ±46 J (nvidia_gpu_0 + package_0)"),
-                                 HasSubstr("5.000 GB of - used at most")));
+                                 HasSubstr("5.000 GB used at most")));
   const Json json = parse_json(run(wattle({"summary", folder_.path(), "--json"})).out);
   EXPECT_EQ(json["all_gpus"]["energy_j"], 1200.05);
   EXPECT_EQ(json["all_gpus"]["energy_uncertainty_j"], 46.0);
@@ -63,6 +65,9 @@ TEST_F(SummaryCommand, PrintsOneLineOfJson) {
   EXPECT_EQ(json["all_gpus"]["mean_power_w"], 101.0);
   EXPECT_EQ(json["allocator_peak_bytes"], 2097152);
   EXPECT_EQ(json["files"][0]["bad_rows"], 1);
+  EXPECT_EQ(json["files"][0]["unassigned_rows"], 0);
+  EXPECT_EQ(json["files"][0]["gpus_by"], "order of rows");
+  EXPECT_EQ(json["files"][1]["gpus_by"], nullptr);
 }
 
 TEST_F(SummaryCommand, SaysThatThereIsNoSuchFolder) {
