@@ -173,7 +173,7 @@ struct SummaryFile {
   std::uint64_t rows = 0;
   /// Rows that were left out: cut off, damaged, or something else (an error message).
   std::uint64_t bad_rows = 0;
-  /// Good rows of which nothing shows which GPU they are of: they count in the figures of all GPUs
+  /// Good rows whose GPU nothing shows: they count in the figures of all GPUs
   /// alone.
   std::uint64_t unassigned_rows = 0;
   /// What showed which rows are of one GPU: "index", "uuid", "serial", "pci.bus_id", or "order of

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-__all__ = ["energy_text", "row_html", "seconds_text"]
+__all__ = ["energy_text", "parse_energy", "printable", "row_html", "seconds_text"]
 
 _PREFIXES = ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (0.0, "µJ"))
 
@@ -51,3 +51,39 @@ def row_html(cells: Iterable[object], tag: str = "td") -> str:
 
     inner = "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
     return f"<tr>{inner}</tr>"
+
+
+_JOULES = {
+    "uJ": 1e-6,
+    "µJ": 1e-6,
+    "mJ": 1e-3,
+    "J": 1.0,
+    "kJ": 1e3,
+    "MJ": 1e6,
+    "GJ": 1e9,
+    "mWh": 3.6,
+    "Wh": 3.6e3,
+    "kWh": 3.6e6,
+}
+
+
+def parse_energy(given: object) -> float:
+    """Joules of "5 J", "1.2 kJ", "3 Wh" or a number of joules. Raises `ValueError` unless above 0."""
+    number, unit = given, "J"
+    if isinstance(given, str):
+        number = given.rstrip("uµmkMGJWh")
+        unit = given[len(number) :]
+    joules = math.nan
+    if isinstance(number, (int, float, str)) and not isinstance(number, bool):
+        try:
+            joules = float(number) * _JOULES.get(unit, math.nan)
+        except (ValueError, OverflowError):
+            joules = math.nan
+    if not (math.isfinite(joules) and joules > 0):
+        raise ValueError(f'{given!r} is not an energy above 0: write "5 J", "200 mJ" or "1.2 kJ"')
+    return joules
+
+
+def printable(text: str) -> str:
+    """Without characters that a terminal obeys, or that change the direction of the text."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
