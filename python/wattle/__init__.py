@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         PermissionDenied,
         WriteError,
     )
+    from wattle._jupyter import load_ipython_extension, unload_ipython_extension
     from wattle._mark import Phase, end_mark, mark
     from wattle._measure import Measure, measure
     from wattle._measurement import EnergyRange, Estimate, Measurement
@@ -117,6 +118,7 @@ __all__ = [
     "domains",
     "end_mark",
     "infer_update_period",
+    "load_ipython_extension",
     "mark",
     "measure",
     "recover_usage",
@@ -125,6 +127,7 @@ __all__ = [
     "summarize",
     "to_numpy",
     "to_pandas",
+    "unload_ipython_extension",
 ]
 
 # The module of each name: nothing is imported before it is used.
@@ -140,6 +143,7 @@ _HOMES = {
         "InvalidArgument InvalidState NoSampleProcessed NoSuchDevice NoSuchDomain "
         "NoSuchSample NotStarted NotStopped PermissionDenied WriteError"
     ),
+    "_jupyter": "load_ipython_extension unload_ipython_extension",
     "_mark": "Phase end_mark mark",
     "_measure": "Measure measure",
     "_measurement": "EnergyRange Estimate Measurement",

@@ -248,11 +248,19 @@ class Measurement:
         return f"<Measurement {self.tag!r}: {self}, {seconds_text(self.seconds)}>"
 
     def _repr_html_(self) -> str:
-        rows = [row_html(("domain", "energy", "flags"), "th")]
+        """A table, for notebooks."""
+        window = self._window
+        if self._sample is None and (window is None or window.is_running):
+            return f"<table>{row_html((repr(self),))}</table>"
+        rows = [row_html((self.tag or "domain", "energy", "power", "flags"), "th")]
         for name, energy in self.domains.items():
             text = energy_text(energy.energy_j, energy.uncertainty_j, energy.unknown_s)
-            rows.append(row_html((name, text, " ".join(energy.flags))))
-        rows.append(row_html((f"total in {seconds_text(self.seconds)}", str(self), " ".join(self.flags))))
+            rows.append(row_html((name, text, "", " ".join(energy.flags))))
+        power = "" if self.power_w is None else f"{self.power_w:.3g} W"
+        total = f"total in {seconds_text(self.seconds)}"
+        rows.append(row_html((total, str(self), power, " ".join(self.flags))))
+        for lack in self.missing:
+            rows.append(row_html((lack.subject, "unknown", "", f"{lack.reason} {lack.remedy}".strip())))
         return f"<table>{''.join(rows)}</table>"
 
 
