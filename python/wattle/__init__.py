@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         WriteError,
     )
     from wattle._jupyter import load_ipython_extension, unload_ipython_extension
+    from wattle._log_to import log_to, metrics
     from wattle._mark import Phase, end_mark, mark
     from wattle._measure import Measure, measure
     from wattle._measurement import EnergyRange, Estimate, Measurement
@@ -119,8 +120,10 @@ __all__ = [
     "end_mark",
     "infer_update_period",
     "load_ipython_extension",
+    "log_to",
     "mark",
     "measure",
+    "metrics",
     "recover_usage",
     "run",
     "sensors",
@@ -144,6 +147,7 @@ _HOMES = {
         "NoSuchSample NotStarted NotStopped PermissionDenied WriteError"
     ),
     "_jupyter": "load_ipython_extension unload_ipython_extension",
+    "_log_to": "log_to metrics",
     "_mark": "Phase end_mark mark",
     "_measure": "Measure measure",
     "_measurement": "EnergyRange Estimate Measurement",
