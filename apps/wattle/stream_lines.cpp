@@ -60,7 +60,9 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
     return printable(value_in(reasons, index).value_or(""));
   };
   for (const std::uint32_t gpu : indices_of(readings.gpu_power, energy.gpus, readings.gpu_reason)) {
-    devices.push_back({.domain = fmt::format("gpu_{}", gpu),
+    const std::string numbered = fmt::format("gpu_{}", gpu);
+    devices.push_back({.domain = printable(value_in(readings.gpu_domain, gpu).value_or(numbered)),
+                       .is_gpu = true,
                        .power_w = si(value_in(readings.gpu_power, gpu)),
                        .read_unix_s = value_in(readings.gpu_time_s, gpu),
                        .energy = value_in(energy.gpus, gpu),

@@ -14,7 +14,9 @@ namespace wattle::app {
 
 /// A device of a server.
 struct StreamedDevice {
-  std::string domain;               ///< "gpu_0", "package_0", "dram_0", "psys"
+  /// "nvidia_gpu_0", "package_0", "dram_0", "psys"; "gpu_0" where the server does not report more.
+  std::string domain;
+  bool is_gpu = false;
   std::optional<double> power_w{};  ///< absent: no event yet, or unknown to the daemon
   std::optional<double> read_unix_s{};
   std::optional<MeasuredEnergy> energy{};  ///< since the start; absent: not known yet

@@ -12,8 +12,6 @@
 namespace wattle::app {
 namespace {
 
-bool is_gpu(const StreamedDevice& device) { return device.domain.starts_with("gpu_"); }
-
 bool is_reached(const ConnectionState& state) {
   return state.status == ConnectionStatus::live || state.status == ConnectionStatus::off ||
          state.status == ConnectionStatus::denied;
@@ -26,8 +24,8 @@ void count_unreached(const StreamedServer& server, StreamSum& sum) {
     if (!troubles_of(server).empty()) ++sum.servers_missing;
     return;
   }
-  const bool has_gpu = std::ranges::any_of(server.devices, is_gpu);
-  const bool has_cpu = !std::ranges::all_of(server.devices, is_gpu);
+  const bool has_gpu = std::ranges::any_of(server.devices, &StreamedDevice::is_gpu);
+  const bool has_cpu = !std::ranges::all_of(server.devices, &StreamedDevice::is_gpu);
   const bool lacks_gpus = !has_gpu && !is_reached(server.gpu);
   const bool lacks_cpus = !has_cpu && !is_reached(server.cpu);
   if (lacks_gpus || lacks_cpus) ++sum.servers_partial;
@@ -72,7 +70,7 @@ StreamSum sum_of(std::span<const StreamedServer> servers, Seconds elapsed) {
 }
 
 bool is_live(const StreamedServer& server, const StreamedDevice& device) {
-  return (is_gpu(device) ? server.gpu : server.cpu).status == ConnectionStatus::live;
+  return (device.is_gpu ? server.gpu : server.cpu).status == ConnectionStatus::live;
 }
 
 std::string missing_text(const StreamSum& sum, std::size_t devices) {

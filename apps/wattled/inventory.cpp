@@ -16,6 +16,7 @@ Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
     gpu.entry.name = info->model;
     gpu.entry.pci_address = info->pci_address;
   }
+  gpu.entry.domain = gpu_domain_of(*sensor).name();
   gpu.entry.cumulative_energy_available =
       std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
   gpu.sensor = std::move(sensor);

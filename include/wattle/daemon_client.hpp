@@ -95,6 +95,7 @@ struct ServedGpu {
   std::string name{};
   std::string pci_address{};  ///< "0000:01:00.0"; empty: the daemon does not report it
   std::optional<bool> has_energy_counter{};  ///< absent: the daemon does not report it
+  std::string domain{};  ///< "nvidia_gpu_0"; empty: the daemon does not report it (zeusd)
 };
 
 /// A CPU that a daemon serves: with zeusd and wattled a top-level zone of powercap, so perhaps one

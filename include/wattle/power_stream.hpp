@@ -67,6 +67,8 @@ struct PowerReadings {
   /// What each CPU is, as wattled reports it: "package_0", "package_1_die_0", or "psys", the
   /// platform, which overlaps all others. Its DRAM is "dram_..." likewise. zeusd reports none.
   std::map<std::uint32_t, std::string> cpu_domain{};
+  /// What each GPU is likewise: "nvidia_gpu_0", "amd_gpu_1".
+  std::map<std::uint32_t, std::string> gpu_domain{};
   double clock_offset_s = 0;  ///< this machine's clock minus the daemon's
   /// The offset lies within +- this; infinite: not known.
   double clock_offset_uncertainty_s = 0;

@@ -174,6 +174,8 @@ void bind_readings(py::module_& module) {
       .def_readonly("cpu_power", &PowerReadings::cpu_power)
       .def_readonly("gpu_time", &PowerReadings::gpu_time_s)
       .def_readonly("cpu_time", &PowerReadings::cpu_time_s)
+      .def_readonly("gpu_domain", &PowerReadings::gpu_domain)
+      .def_readonly("cpu_domain", &PowerReadings::cpu_domain)
       .def_readonly("gpu_reason", &PowerReadings::gpu_reason)
       .def_readonly("cpu_reason", &PowerReadings::cpu_reason)
       .def_readonly("dram_reason", &PowerReadings::dram_reason)

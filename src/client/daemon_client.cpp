@@ -81,7 +81,8 @@ class DaemonClient::Impl {
   Impl(Server server, std::chrono::milliseconds timeout) : questions(std::move(server), timeout) {
     const Discovery found = discover();
     for (const wire::GpuEntry& gpu : found.gpus) {
-      gpus.push_back({gpu.id, gpu.name, gpu.pci_address, gpu.cumulative_energy_available});
+      gpus.push_back(
+          {gpu.id, gpu.name, gpu.pci_address, gpu.cumulative_energy_available, gpu.domain});
     }
     for (const wire::CpuEntry& cpu : found.cpus) {
       cpus.push_back({cpu.id, cpu.dram_available, cpu.domain});

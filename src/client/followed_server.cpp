@@ -169,11 +169,14 @@ void FollowedServer::take_identity(const InquiryAnswer& answer) {
 void FollowedServer::decide() {
   is_reported_ = false;  // the next outage is news
   report_cpu_limit();
-  std::map<DeviceId, std::string> domains;
-  for (const wire::CpuEntry& cpu : discovery_.cpus) {
-    if (!cpu.domain.empty()) domains[cpu.id] = cpu.domain;
-  }
-  context_.hub.set_cpu_domains(place_, std::move(domains));
+  const auto domains_of = [](const auto& entries) {
+    UpdateHub::Domains domains;
+    for (const auto& entry : entries) {
+      if (!entry.domain.empty()) domains[entry.id] = entry.domain;
+    }
+    return domains;
+  };
+  context_.hub.set_domains(place_, domains_of(discovery_.gpus), domains_of(discovery_.cpus));
   decide_on(streams_[0], ids_of(discovery_.gpus));
   decide_on(streams_[1], ids_of(discovery_.cpus));
   discovery_ = {};

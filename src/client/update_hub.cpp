@@ -53,15 +53,17 @@ void UpdateHub::set_reason(std::size_t server, const wire::UnknownPower& unknown
   states_changed_ = true;
 }
 
-void UpdateHub::set_cpu_domains(std::size_t server, std::map<DeviceId, std::string> domains) {
+void UpdateHub::set_domains(std::size_t server, Domains gpus, Domains cpus) {
   const std::scoped_lock lock(mutex_);
   Meta& meta = metas_[server];
-  if (meta.cpu_domain == domains) return;
-  meta.cpu_domain = std::move(domains);
+  if (meta.gpu_domain == gpus && meta.cpu_domain == cpus) return;
+  meta.gpu_domain = std::move(gpus);
+  meta.cpu_domain = std::move(cpus);
   meta.version = ++meta_version_;
 }
 
 void UpdateHub::Meta::copy_to(PowerReadings& readings) const {
+  readings.gpu_domain = gpu_domain;
   readings.cpu_domain = cpu_domain;
   readings.gpu_reason = gpu_reason;
   readings.cpu_reason = cpu_reason;

@@ -51,8 +51,9 @@ class UpdateHub {
   void set_clock(std::size_t server, const ClockOffset& clock);
   /// Why a device's power is unknown; an empty reason: it is known, or there is no reason.
   void set_reason(std::size_t server, const wire::UnknownPower& unknown);
-  /// What the CPUs of a server are; without those that are unknown.
-  void set_cpu_domains(std::size_t server, std::map<DeviceId, std::string> domains);
+  using Domains = std::map<DeviceId, std::string>;
+  /// What the GPUs and the CPUs of a server are; without those that are unknown.
+  void set_domains(std::size_t server, Domains gpus, Domains cpus);
   /// Passes on the values since the last call: to readers, then to the callback; then resumes
   /// waiting readers. Runs code of the user.
   void commit();
@@ -83,7 +84,8 @@ class UpdateHub {
     Reasons gpu_reason{};
     Reasons cpu_reason{};
     Reasons dram_reason{};
-    std::map<DeviceId, std::string> cpu_domain{};
+    Domains gpu_domain{};
+    Domains cpu_domain{};
     std::uint64_t version = 0;  ///< counts the changes of all
     void copy_to(PowerReadings& readings) const;
     [[nodiscard]] Reasons& reasons(DeviceType type, bool is_dram) noexcept;

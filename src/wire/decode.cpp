@@ -136,6 +136,7 @@ GpuEntry gpu_of(const json& entry) {
   take(entry, "name", gpu.name, to_text);
   take(entry, "pci_address", gpu.pci_address, to_text);
   take(entry, "cumulative_energy_available", gpu.cumulative_energy_available, to_bool);
+  take(entry, "domain", gpu.domain, to_text);
   return gpu;
 }
 

@@ -56,9 +56,10 @@ std::string object(const CpuPower& power) {
 }
 
 std::string object(const GpuEntry& gpu) {
-  return fmt::format(R"({{"id":{},"name":{},"pci_address":{},"cumulative_energy_available":{}}})",
+  return fmt::format(R"({{"id":{},"name":{},"pci_address":{},"cumulative_energy_available":{}{}}})",
                      gpu.id, json_string(gpu.name), json_string(gpu.pci_address),
-                     text_of(gpu.cumulative_energy_available.value_or(false)));
+                     text_of(gpu.cumulative_energy_available.value_or(false)),
+                     member_or_nothing("domain", gpu.domain));
 }
 
 std::string object(const CpuEntry& cpu) {

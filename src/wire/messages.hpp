@@ -34,6 +34,7 @@ struct GpuEntry {
   std::string pci_address{};  ///< "0000:01:00.0"; empty: unknown
   /// Absent: unknown, as from daemons of the older generation.
   std::optional<bool> cumulative_energy_available = false;
+  std::string domain{};  ///< not in zeusd: "nvidia_gpu_0", "amd_gpu_1". Empty: unknown.
 };
 
 /// A CPU as zeusd numbers them: a top-level zone of powercap, so perhaps a die or the platform.

@@ -35,8 +35,9 @@ TEST_P(DaemonReads, DiscoverReportsWhatThereIs) {
       answer.body,
       StartsWith(
           R"({"gpus":[{"id":0,"name":"NVIDIA H100 PCIe","pci_address":"0000:41:00.0",)"
-          R"("cumulative_energy_available":true},{"id":1,"name":"NVIDIA A40",)"
-          R"("pci_address":"0000:61:00.0","cumulative_energy_available":false}],)"
+          R"("cumulative_energy_available":true,"domain":"nvidia_gpu_0"},)"
+          R"({"id":1,"name":"NVIDIA A40",)"
+          R"("pci_address":"0000:61:00.0","cumulative_energy_available":false,"domain":"nvidia_gpu_1"}],)"
           R"("cpus":[{"id":0,"dram_available":true,"domain":"package_0"},)"
           R"({"id":1,"dram_available":false,"domain":"package_1"}],)"
           R"("enabled_api_groups":["gpu-control","gpu-read","cpu-read"],"auth_required":false,)"));

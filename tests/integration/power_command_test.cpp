@@ -327,6 +327,34 @@ TEST_F(PowerCommand, PrintsTheHeaderOfATableAlsoToAReaderThatHadNoRoom) {
   EXPECT_THAT(printed.substr(printed.find_first_not_of(' ')), StartsWith("time_unix_s,"));
 }
 
+TEST_F(PowerCommand, DrawsInPlaceOnATerminal) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  for (const char* command : {"power", "energy"}) {
+    Pty terminal;
+    Start start = on_machine({command, "--period", "0.05"});
+    start.prepare = [&] { terminal.become_terminal(); };
+    Process process(start);
+    EXPECT_TRUE(terminal.shows("package_0")) << command;
+    // Up by the lines of the text before, and the rest of the screen cleared.
+    EXPECT_TRUE(terminal.shows("A\r\x1b[J")) << command;
+    terminal.type("\x03");
+    EXPECT_EQ(process.wait().code(), 0) << command;
+  }
+}
+
+TEST_F(PowerCommand, DrawsNothingInPlaceOnADumbTerminal) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  Pty terminal;
+  Start start = on_machine({"power", "--period", "0.05"});
+  start.environment["TERM"] = "dumb";
+  start.prepare = [&] { terminal.become_terminal(); };
+  Process process(start);
+  EXPECT_TRUE(terminal.shows("package_0"));
+  terminal.type("\x03");
+  EXPECT_EQ(process.wait().code(), 0);
+  EXPECT_THAT(terminal.text(), Not(HasSubstr("\x1b")));
+}
+
 TEST_F(PowerCommand, EndsWithTheKeyOnATerminal) {
   if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
   Pty terminal;

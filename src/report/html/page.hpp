@@ -94,9 +94,27 @@ struct DotPlot {
   std::string summary;           ///< what it shows, in a sentence or two
 };
 
+/// A quantity over another one.
+struct CurvePlot {
+  struct Point {
+    double x = 0.0;
+    double y = 0.0;  ///< not negative
+    std::optional<double> deviation{};
+  };
+  struct Curve {
+    std::string name;  ///< empty: there is only one
+    std::vector<Point> points;
+  };
+  std::string name;
+  std::string x_name;
+  std::string unit;  ///< of y
+  std::vector<Curve> curves;
+  std::string summary;  ///< what it shows, in a sentence or two
+};
+
 /// Plots beside and below each other. Those of power show the same time.
 struct Plots {
-  std::vector<std::variant<PowerPlot, DotPlot>> plots;
+  std::vector<std::variant<PowerPlot, DotPlot, CurvePlot>> plots;
 };
 
 using Block = std::variant<Heading, Paragraph, Note, Lines, Estimates, Facts, Table, Plots>;

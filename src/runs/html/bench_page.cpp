@@ -12,6 +12,7 @@
 #include "report/html/page_words.hpp"
 #include "runs/bench_text.hpp"
 #include "runs/html/cost_plots.hpp"
+#include "runs/html/scan_plot.hpp"
 #include "runs/scan_table.hpp"
 #include "wattle/wattle.hpp"
 
@@ -88,6 +89,11 @@ void add_scan(Page& page, const BenchRecord& bench) {
   }
   page.blocks.emplace_back(Heading{"Ordered by " + scan->ordered_by});
   page.blocks.emplace_back(std::move(table));
+  if (auto plot = scan_plot(bench)) {
+    Plots plots;
+    plots.plots.emplace_back(*std::move(plot));
+    page.blocks.emplace_back(std::move(plots));
+  }
 }
 
 void add_command(Page& page, const BenchCommand& command, std::size_t most_listed) {

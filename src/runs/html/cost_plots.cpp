@@ -17,27 +17,6 @@ constexpr std::size_t kMostDots = 2000;
 /// Rows whose figures the text of a plot repeats.
 constexpr std::size_t kMostInWords = 6;
 
-struct Unit {
-  const char* name;
-  double factor;  ///< from the unit of `key_of`
-};
-
-Unit unit_for(Cost cost, double highest) noexcept {
-  constexpr double kKilo = 1e3;
-  switch (cost) {
-    case Cost::energy:
-      return highest < 1.0 ? Unit{"mJ", kKilo} : highest < 1e4 ? Unit{"J", 1.0} : Unit{"kJ", 1e-3};
-    case Cost::power:
-      return highest < 1.0 ? Unit{"mW", kKilo} : highest < 1e4 ? Unit{"W", 1.0} : Unit{"kW", 1e-3};
-    case Cost::memory:
-      return highest < 1e9 ? Unit{"MB", 1e-6} : Unit{"GB", 1e-9};
-    case Cost::time:
-    case Cost::cpu:
-      break;
-  }
-  return highest < 1.0 ? Unit{"ms", kKilo} : Unit{"s", 1.0};
-}
-
 std::string in_words(const std::vector<std::string>& sentences) {
   std::string text;
   for (std::size_t i = 0; i < std::min(sentences.size(), kMostInWords); ++i) {
@@ -66,6 +45,23 @@ std::string end_cell(const RunCost& run) {
 
 }  // namespace
 
+CostUnit unit_for(Cost cost, double highest) noexcept {
+  constexpr double kKilo = 1e3;
+  using Unit = CostUnit;
+  switch (cost) {
+    case Cost::energy:
+      return highest < 1.0 ? Unit{"mJ", kKilo} : highest < 1e4 ? Unit{"J", 1.0} : Unit{"kJ", 1e-3};
+    case Cost::power:
+      return highest < 1.0 ? Unit{"mW", kKilo} : highest < 1e4 ? Unit{"W", 1.0} : Unit{"kW", 1e-3};
+    case Cost::memory:
+      return highest < 1e9 ? Unit{"MB", 1e-6} : Unit{"GB", 1e-9};
+    case Cost::time:
+    case Cost::cpu:
+      break;
+  }
+  return highest < 1.0 ? Unit{"ms", kKilo} : Unit{"s", 1.0};
+}
+
 std::vector<double> thinned(const std::vector<double>& values, std::size_t most) {
   if (values.size() <= most) return values;
   const std::size_t groups = std::max<std::size_t>(most / 2, 1);
@@ -91,7 +87,7 @@ std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all) {
     known.emplace_back(&runs, std::move(values));
   }
   if (known.empty()) return std::nullopt;
-  const Unit unit = unit_for(cost, highest);
+  const CostUnit unit = unit_for(cost, highest);
   DotPlot plot{
       .name = std::string(name_of(cost)), .unit = unit.name, .rows = {}, .line = {}, .summary = {}};
   std::vector<std::string> sentences;

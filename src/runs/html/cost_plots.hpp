@@ -13,6 +13,13 @@
 
 namespace wattle::html {
 
+/// That of a plot of which `highest` is the highest value.
+struct CostUnit {
+  const char* name;
+  double factor;  ///< from the unit of `key_of`
+};
+[[nodiscard]] CostUnit unit_for(Cost cost, double highest) noexcept;
+
 struct NamedRuns {
   std::string name;
   std::span<const RunCost> runs;

@@ -39,10 +39,13 @@ TEST(AFollowedServer, HasTheStreamDeniedThatIsForbiddenAndThatAlone) {
   }
 }
 
-TEST(AFollowedServer, ReportsWhatItsCpusAre) {
+TEST(AFollowedServer, ReportsWhatItsDevicesAre) {
   Followed followed;
   followed.discovery.cpus = {{.id = 0, .domain = "psys"}, {.id = 1}};
+  followed.discovery.gpus = {{.id = 0, .domain = "nvidia_gpu_0"}, {.id = 1}};
   followed.start();
+  EXPECT_EQ(followed.readings().gpu_domain,
+            (std::map<std::uint32_t, std::string>{{0, "nvidia_gpu_0"}}));
   EXPECT_EQ(followed.readings().cpu_domain, (std::map<std::uint32_t, std::string>{{0, "psys"}}));
 }
 

@@ -35,12 +35,13 @@ std::string why(const Decoded<Value>& decoded) {
 TEST(Decode, ADiscoveryOfTheNewGenerationReportsAllOfAGpu) {
   const Discovery found = good(decode_discovery(
       R"({"gpus":[{"id":0,"name":"NVIDIA A40","pci_address":"0000:01:00.0",)"
-      R"("cumulative_energy_available":true}],"cpus":[{"id":0,"dram_available":true},{"id":2}],)"
+      R"("cumulative_energy_available":true,"domain":"nvidia_gpu_0"}],"cpus":[{"id":0,"dram_available":true},{"id":2}],)"
       R"("enabled_api_groups":["gpu-read"],"auth_required":true})"));
   ASSERT_EQ(found.gpus.size(), 1U);
   EXPECT_EQ(found.gpus[0].name, "NVIDIA A40");
   EXPECT_EQ(found.gpus[0].pci_address, "0000:01:00.0");
   EXPECT_EQ(found.gpus[0].cumulative_energy_available, true);
+  EXPECT_EQ(found.gpus[0].domain, "nvidia_gpu_0");
   ASSERT_EQ(found.cpus.size(), 2U);
   EXPECT_TRUE(found.cpus[0].dram_available);
   EXPECT_EQ(found.cpus[1].id, 2U);

@@ -13,7 +13,8 @@ Discovery two_gpus() {
   return {.gpus = {{.id = 0,
                     .name = "NVIDIA A40",
                     .pci_address = "0000:01:00.0",
-                    .cumulative_energy_available = true},
+                    .cumulative_energy_available = true,
+                    .domain = "nvidia_gpu_0"},
                    {.id = 3, .name = "Old", .pci_address = "0000:41:00.0"}},
           .cpus = {{.id = 0, .dram_available = true}, {.id = 1, .dram_available = false}},
           .enabled_api_groups = {"gpu-read", "cpu-read"},
@@ -23,7 +24,8 @@ Discovery two_gpus() {
 TEST(Encode, DiscoveryBeginsWithTheKeysOfTheNewGeneration) {
   const std::string expected =
       R"({"gpus":[{"id":0,"name":"NVIDIA A40","pci_address":"0000:01:00.0",)"
-      R"("cumulative_energy_available":true},{"id":3,"name":"Old","pci_address":"0000:41:00.0",)"
+      R"("cumulative_energy_available":true,"domain":"nvidia_gpu_0"},)"
+      R"({"id":3,"name":"Old","pci_address":"0000:41:00.0",)"
       R"("cumulative_energy_available":false}],)"
       R"("cpus":[{"id":0,"dram_available":true},{"id":1,"dram_available":false}],)"
       R"("enabled_api_groups":["gpu-read","cpu-read"],"auth_required":false,)";

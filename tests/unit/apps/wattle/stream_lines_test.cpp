@@ -20,6 +20,7 @@ StreamedServer node() {
           .gpu = kLive,
           .cpu = kLive,
           .devices = {{.domain = "gpu_0",
+                       .is_gpu = true,
                        .power_w = 75.0,
                        .read_unix_s = 1.75e9,
                        .energy = MeasuredEnergy{.energy = Joules(150.0),
@@ -99,6 +100,19 @@ TEST(StreamedServers, HaveTheDevicesOfPowersAndOfEnergies) {
   EXPECT_EQ(servers[0].devices[0].power_w, std::nullopt);
   EXPECT_EQ(servers[0].devices[1].read_unix_s, 5.0);
   EXPECT_EQ(servers[0].devices[3].power_w, 12.0);
+}
+
+TEST(StreamedServers, NameGpusAsTheirDaemonDoes) {
+  PowerSnapshot snapshot;
+  PowerReadings& readings = snapshot["node1:4938"];
+  readings.gpu = kLive;
+  readings.gpu_power = {{0, Watts(75.0)}, {1, Watts(80.0)}};
+  readings.gpu_domain = {{0, "amd_gpu_0"}};
+  const auto servers = servers_of(snapshot, {});
+  ASSERT_EQ(servers[0].devices.size(), 2U);
+  EXPECT_EQ(servers[0].devices[0].domain, "amd_gpu_0");
+  EXPECT_EQ(servers[0].devices[1].domain, "gpu_1");
+  EXPECT_TRUE(servers[0].devices[1].is_gpu);
 }
 
 TEST(StreamedServers, NameCpusAsTheirDaemonDoes) {

@@ -13,6 +13,7 @@ const ConnectionState kDenied{.status = ConnectionStatus::denied, .reason = "ans
 
 StreamedDevice with_energy(const std::string& domain, double uncertainty_j) {
   return {.domain = domain,
+          .is_gpu = domain.starts_with("gpu"),
           .power_w = 50.0,
           .energy = MeasuredEnergy{.energy = Joules(100.0), .uncertainty = Joules(uncertainty_j)}};
 }

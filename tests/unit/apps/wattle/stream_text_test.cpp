@@ -18,6 +18,7 @@ constexpr std::size_t kHigh = 40;
 
 StreamedDevice device(const std::string& domain, double power_w, double energy_j) {
   return {.domain = domain,
+          .is_gpu = domain.starts_with("gpu"),
           .power_w = power_w,
           .energy = MeasuredEnergy{.energy = Joules(energy_j), .uncertainty = Joules(1.5)}};
 }
@@ -168,6 +169,7 @@ StreamedPower of_one(StreamedDevice device, Seconds elapsed) {
 std::string totals_of_energy(double energy_j, double uncertainty_j, Seconds elapsed) {
   StreamedDevice gpu{
       .domain = "gpu_0",
+      .is_gpu = true,
       .energy = MeasuredEnergy{.energy = Joules(energy_j), .uncertainty = Joules(uncertainty_j)}};
   return totals_of(of_one(std::move(gpu), elapsed), kPowers, {});
 }

@@ -15,6 +15,7 @@
 #include "runs/html/compare_page.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "runs/html/job_page.hpp"
+#include "runs/html/scan_plot.hpp"
 #include "sample_bench.hpp"
 
 namespace wattle::html {
@@ -69,6 +70,59 @@ TEST(BenchPage, IsWellFormedWhateverWasMeasured) {
     EXPECT_EQ(markup_fault(html), "");
     EXPECT_EQ(count_of(html, "<script"), 0U);
   }
+}
+
+/// A scan of a parameter; each command's energy is twice its value.
+BenchRecord scan_of(const std::vector<std::vector<std::pair<std::string, std::string>>>& all) {
+  BenchRecord bench = sample_bench(true);
+  const BenchCommand one = bench.commands.front();
+  bench.commands.clear();
+  for (const auto& parameters : all) {
+    BenchCommand& command = bench.commands.emplace_back(one);
+    command.parameters = parameters;
+    for (RunCost& run : command.runs) run.energy = Joules(2.0 * std::stod(parameters[0].second));
+  }
+  return bench;
+}
+
+TEST(ScanPlot, HasACurveOverTheParameterThatIsANumber) {
+  const auto plot = scan_plot(scan_of({{{"n", "4"}}, {{"n", "1"}}, {{"n", "2"}}}));
+  ASSERT_TRUE(plot.has_value());
+  EXPECT_EQ(plot->name, "energy over n");
+  EXPECT_EQ(plot->unit, "J");
+  ASSERT_EQ(plot->curves.size(), 1U);
+  EXPECT_EQ(plot->curves[0].name, "");
+  std::vector<std::pair<double, double>> points;
+  for (const CurvePlot::Point& point : plot->curves[0].points)
+    points.emplace_back(point.x, point.y);
+  EXPECT_THAT(points, ElementsAre(std::pair(1.0, 2.0), std::pair(2.0, 4.0), std::pair(4.0, 8.0)));
+}
+
+TEST(ScanPlot, HasACurveForEachValueOfTheOtherParameters) {
+  const auto plot = scan_plot(scan_of({{{"n", "1"}, {"mode", "a"}},
+                                       {{"n", "1"}, {"mode", "b"}},
+                                       {{"n", "2"}, {"mode", "a"}},
+                                       {{"n", "3"}, {"mode", "a"}}}));
+  ASSERT_TRUE(plot.has_value());
+  ASSERT_EQ(plot->curves.size(), 2U);
+  EXPECT_EQ(plot->curves[0].name, "mode a");
+  EXPECT_EQ(plot->curves[0].points.size(), 3U);
+  EXPECT_EQ(plot->curves[1].name, "mode b");
+}
+
+TEST(ScanPlot, NeedsThreeNumbers) {
+  EXPECT_FALSE(scan_plot(scan_of({{{"n", "1"}}, {{"n", "2"}}})).has_value());
+  BenchRecord words = scan_of({{{"n", "1"}}, {{"n", "2"}}, {{"n", "3"}}});
+  words.commands[1].parameters[0].second = "two";
+  EXPECT_FALSE(scan_plot(words).has_value());
+}
+
+TEST(BenchPage, PlotsTheCostOverAScannedParameter) {
+  const std::string html =
+      html_of(page_of(scan_of({{{"<n>", "1"}}, {{"<n>", "2"}}, {{"<n>", "3"}}})));
+  EXPECT_THAT(html, HasSubstr("energy over &lt;n&gt;"));
+  EXPECT_THAT(html, HasSubstr("<figure class=\"curves\">"));
+  EXPECT_EQ(markup_fault(html), "");
 }
 
 TEST(BenchPage, OfManyRunsIsSmall) {

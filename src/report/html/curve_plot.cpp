@@ -1,0 +1,134 @@
+#include "report/html/curve_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/html/axis.hpp"
+#include "report/html/escape.hpp"
+
+namespace wattle::html {
+namespace {
+
+// The drawing, in units that are pixels where it is as wide as planned.
+constexpr int kCurvePlotWidth = 480;
+constexpr int kCurvePlotHeight = 220;
+constexpr int kCurveLeft = 66;
+constexpr int kCurveTop = 18;
+constexpr int kCurveWidth = kCurvePlotWidth - kCurveLeft - 70;  ///< names of curves at the right
+constexpr int kCurveHeight = kCurvePlotHeight - kCurveTop - 40;
+constexpr int kMostMarksOfCurve = 5;
+constexpr std::size_t kMostBytesOfCurveName = 12;
+
+struct CurveAxis {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(double value) noexcept {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  /// 0 to 1.
+  [[nodiscard]] double place_of(double value) const noexcept {
+    return high > low ? (value - low) / (high - low) : 0.5;
+  }
+};
+
+struct CurveAxes {
+  CurveAxis x;
+  CurveAxis y;
+
+  [[nodiscard]] double left_of(double value) const noexcept {
+    return kCurveLeft + kCurveWidth * x.place_of(value);
+  }
+  [[nodiscard]] double top_of(double value) const noexcept {
+    return kCurveTop + kCurveHeight * (1.0 - y.place_of(value));
+  }
+};
+
+/// From 0 upwards: who sees one curve twice as high as another is right.
+CurveAxes axes_for(const CurvePlot& plot) {
+  CurveAxes axes;
+  axes.y.include(0.0);
+  for (const CurvePlot::Curve& curve : plot.curves) {
+    for (const CurvePlot::Point& point : curve.points) {
+      axes.x.include(point.x);
+      axes.y.include(point.y + point.deviation.value_or(0.0));
+    }
+  }
+  const double step = round_step(axes.y.high, kMostMarksOfCurve).value();
+  axes.y.high = step * std::max(std::ceil(axes.y.high / step - 1e-9), 1.0);
+  return axes;
+}
+
+std::string marks_of(const CurvePlot& plot, const CurveAxes& axes) {
+  std::string lines;
+  std::string labels;
+  const double y_step = round_step(axes.y.high, kMostMarksOfCurve).value();
+  for (double k = 0.0; k * y_step <= axes.y.high * (1.0 + 1e-9); ++k) {
+    const double y = axes.top_of(k * y_step);
+    lines += fmt::format("M{} {:.1f}h{}", kCurveLeft, y, kCurveWidth);
+    labels += fmt::format("<text class=\"y\" x=\"{}\" y=\"{:.1f}\">{:.6g} {}</text>\n",
+                          kCurveLeft - 6, y + 4, k * y_step, escaped(plot.unit));
+  }
+  const double x_step = round_step(axes.x.high - axes.x.low, kMostMarksOfCurve).value();
+  for (double k = std::ceil(axes.x.low / x_step - 1e-9); k * x_step <= axes.x.high + 1e-9 * x_step;
+       ++k) {
+    labels +=
+        fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{}\">{:.6g}</text>\n",
+                    axes.left_of(k * x_step), kCurvePlotHeight - 22, k == 0.0 ? 0.0 : k * x_step);
+  }
+  labels +=
+      fmt::format("<text class=\"middle\" x=\"{}\" y=\"{}\">{}</text>\n",
+                  kCurveLeft + kCurveWidth / 2, kCurvePlotHeight - 5, escaped(plot.x_name, 60));
+  return fmt::format("<path class=\"rule\" d=\"{}\"/>\n{}", lines, labels);
+}
+
+std::string curve_of(const CurvePlot::Curve& curve, const CurveAxes& axes) {
+  std::string line;
+  std::string dots;
+  std::string bars;
+  for (const CurvePlot::Point& point : curve.points) {
+    const double x = axes.left_of(point.x);
+    const double y = axes.top_of(point.y);
+    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x, y);
+    dots += fmt::format("M{:.1f} {:.1f}h0", x, y);
+    if (!point.deviation || *point.deviation <= 0.0) continue;
+    const double top = axes.top_of(point.y + *point.deviation);
+    const double bottom = axes.top_of(std::max(point.y - *point.deviation, 0.0));
+    bars += fmt::format("M{:.1f} {:.1f}V{:.1f}", x, top, bottom);
+  }
+  std::string text = fmt::format("<path class=\"mean\" d=\"{}\"/>\n", line);
+  if (!bars.empty()) text += fmt::format("<path class=\"mark\" d=\"{}\"/>\n", bars);
+  text += fmt::format("<path class=\"dots\" d=\"{}\"/>\n", dots);
+  if (curve.name.empty()) return text;
+  const CurvePlot::Point& last = curve.points.back();
+  return text + fmt::format("<text class=\"row\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                            axes.left_of(last.x) + 8, axes.top_of(last.y) + 4,
+                            escaped(curve.name, kMostBytesOfCurveName));
+}
+
+}  // namespace
+
+std::string figure_of(const CurvePlot& plot, const std::string& id) {
+  const CurveAxes axes = axes_for(plot);
+  const bool is_drawn = std::isfinite(axes.x.high) && std::isfinite(axes.x.high - axes.x.low) &&
+                        std::isfinite(axes.y.high);
+  if (!is_drawn) {
+    return fmt::format(
+        "<figure>\n<figcaption>{}</figcaption>\n<p class=\"summary\">{}</p>\n</figure>\n",
+        escaped(plot.name), escaped(plot.summary));
+  }
+  std::string curves;
+  for (const CurvePlot::Curve& curve : plot.curves) curves += curve_of(curve, axes);
+  return fmt::format(
+      "<figure class=\"curves\">\n<figcaption id=\"{0}-name\">{1}</figcaption>\n"
+      "<svg class=\"drawing\" viewBox=\"0 0 {2} {3}\" role=\"img\" aria-labelledby=\"{0}-name "
+      "{0}-text\">\n{4}{5}</svg>\n<p class=\"summary\" id=\"{0}-text\">{6}</p>\n</figure>\n",
+      id, escaped(plot.name), kCurvePlotWidth, kCurvePlotHeight, marks_of(plot, axes), curves,
+      escaped(plot.summary));
+}
+
+}  // namespace wattle::html
