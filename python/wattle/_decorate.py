@@ -35,7 +35,8 @@ def measured(measure: Measure, function: Any) -> Any:
     return wrapper
 
 
-def _wrapped(function: Any, window: Callable[[], Measure]) -> Any:
+def _wrapped(function: Any, window: Callable[[], contextlib.AbstractContextManager[Any]]) -> Any:
+    """`function` in a window of its own for each call."""
     if inspect.isasyncgenfunction(function):
 
         @functools.wraps(function)
