@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -104,6 +105,23 @@ def gpus(tree, tmp_path, monkeypatch):
     monkeypatch.setenv("WATTLE_FAKE_NVML", str(script))
     monkeypatch.setenv("WATTLE_NVML_LIBRARY", os.environ["WATTLE_TEST_NVML"])
     return script
+
+
+@pytest.fixture
+def load(tree):
+    """Moves all counters of the tree while a test runs: about 50 W each."""
+    is_over = threading.Event()
+
+    def spend():
+        while not is_over.wait(0.01):
+            for zone in tree.ticks:
+                tree.spend(zone, 0.5)
+
+    thread = threading.Thread(target=spend)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()
 
 
 @pytest.fixture

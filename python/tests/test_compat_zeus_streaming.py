@@ -20,7 +20,7 @@ from wattle.compat.zeus.utils.zeusd import (
 
 
 @pytest.fixture
-def daemon(gpus, tree, tmp_path):
+def daemon(gpus, tree, load, tmp_path):
     """The socket of a daemon that serves the fake sensors."""
     path = os.environ.get("WATTLE_TEST_DAEMON")
     if not path:
@@ -37,19 +37,7 @@ def daemon(gpus, tree, tmp_path):
             break
         time.sleep(0.02)
     assert socket.exists(), program.stderr.read()
-    # CPUs that stand still have no power.
-    is_over = threading.Event()
-
-    def spend():
-        while not is_over.wait(0.02):
-            for zone in tree.ticks:
-                tree.spend(zone, 0.5)
-
-    load = threading.Thread(target=spend)
-    load.start()
     yield str(socket)
-    is_over.set()
-    load.join()
     program.terminate()
     program.communicate()
 
