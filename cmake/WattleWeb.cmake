@@ -81,6 +81,7 @@ set_source_files_properties(${assets} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(wattle_html OBJECT
   ${assets}
   src/report/html/content_hash.cpp
+  src/report/html/curve_plot.cpp
   src/report/html/dot_plot.cpp
   src/report/html/escape.cpp
   src/report/html/page.cpp
@@ -91,6 +92,7 @@ add_library(wattle_html OBJECT
   src/runs/html/bench_page.cpp
   src/runs/html/compare_page.cpp
   src/runs/html/cost_plots.cpp
-  src/runs/html/job_page.cpp)
+  src/runs/html/job_page.cpp
+  src/runs/html/scan_plot.cpp)
 wattle_target(wattle_html)
 target_link_libraries(wattle_html PRIVATE wattle_objects fmt::fmt-header-only)
