@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any
 
 __all__ = ["ZeusdAuthError", "ZeusdCapabilityError", "ZeusdConfig", "ZeusdConnectionError"]
 
@@ -36,12 +35,31 @@ class ZeusdConfig:
     cpu_indices: list[int] | None = None
 
     @classmethod
-    def tcp(cls, host: str, port: int, *, token: str | None = None, **indices: Any) -> ZeusdConfig:
-        return cls(host_port=f"{host}:{port}", token=token, **indices)
+    def tcp(
+        cls,
+        host: str,
+        port: int,
+        *,
+        token: str | None = None,
+        gpu_indices: list[int] | None = None,
+        cpu_indices: list[int] | None = None,
+    ) -> ZeusdConfig:
+        return cls(
+            host_port=f"{host}:{port}", token=token, gpu_indices=gpu_indices, cpu_indices=cpu_indices
+        )
 
     @classmethod
-    def uds(cls, socket_path: str, *, token: str | None = None, **indices: Any) -> ZeusdConfig:
-        return cls(socket_path=socket_path, token=token, **indices)
+    def uds(
+        cls,
+        socket_path: str,
+        *,
+        token: str | None = None,
+        gpu_indices: list[int] | None = None,
+        cpu_indices: list[int] | None = None,
+    ) -> ZeusdConfig:
+        return cls(
+            socket_path=socket_path, token=token, gpu_indices=gpu_indices, cpu_indices=cpu_indices
+        )
 
     @classmethod
     def from_env(cls) -> ZeusdConfig | None:
