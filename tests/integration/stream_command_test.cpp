@@ -234,7 +234,7 @@ TEST_F(StreamCommand, KeepsATableUpToDateOnATerminal) {
   Start start = stream({at_file(), "--energy"});
   start.prepare = [&] { terminal.become_terminal(); };
   Process process(start);
-  EXPECT_TRUE(terminal.shows("nvidia_gpu_0  75.00 W"));
+  EXPECT_TRUE(terminal.shows("nvidia_gpu_0     75.00 W"));
   EXPECT_TRUE(terminal.shows("\x1b[J"));
   terminal.type("\x03");  // Ctrl-C
   EXPECT_TRUE(terminal.shows("± is the sampling error only"));
@@ -249,7 +249,7 @@ TEST_F(StreamCommand, SendsNoEscapeSequencesToADumbTerminal) {
   start.environment["TERM"] = "dumb";
   start.prepare = [&] { terminal.become_terminal(); };
   Process process(start);
-  EXPECT_TRUE(terminal.shows("nvidia_gpu_0  75.00 W"));
+  EXPECT_TRUE(terminal.shows("nvidia_gpu_0     75.00 W"));
   EXPECT_TRUE(terminal.shows("\r\n\r\nserver"));
   terminal.type("\x03");  // Ctrl-C
   EXPECT_EQ(process.wait().code(), 0);
