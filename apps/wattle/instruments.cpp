@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "mark_reply.hpp"
 #include "output.hpp"
 #include "usage/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
@@ -106,8 +107,20 @@ void Instruments::sample_tree(bool all) {
   if (phases_.any_open() && !state.combined.is_estimated) phases_.sample(state.combined.pss_bytes);
 }
 
-void Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
-  phases_.take(mark, read_phase_end(std::max(sent, began_)));
+std::string Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
+  const SharedEnd here = read_phase_end(std::max(sent, began_));
+  if (mark && mark->kind == MarkKind::read) return energy_since_mark(*here);
+  phases_.take(mark, here);
+  if (mark) last_mark_ = here;
+  return {};
+}
+
+std::string Instruments::energy_since_mark(const PhaseEnd& here) const {
+  // The counters were read just before the start, and are looked up there.
+  PhaseEnd start{.at = began_};
+  start.counters.resize(here.counters.size());
+  const PhaseEnd& since = last_mark_ ? *last_mark_ : start;
+  return mark_reply(last_mark_ != nullptr, here.at - since.at, energy_between(since, here));
 }
 
 /// Counters that answer at once and the processes are read now, but not more often than they

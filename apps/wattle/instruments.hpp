@@ -52,7 +52,8 @@ class Instruments {
   /// A tick of the run: an interval has ended, or counters are to be read in between.
   void read(bool ends_interval);
   /// A mark that was sent at `sent`; absent: a datagram that is none.
-  void take(TimePoint sent, const std::optional<Mark>& mark);
+  /// Returns what is sent back to the program: empty, but for a `read`.
+  [[nodiscard]] std::string take(TimePoint sent, const std::optional<Mark>& mark);
   /// The window's end, after the command's.
   TimePoint end();
   [[nodiscard]] PhasesReport phases() const;
@@ -91,6 +92,7 @@ class Instruments {
   void show_status(TimePoint now);
   void sample_tree(bool all);
   [[nodiscard]] std::shared_ptr<PhaseEnd> read_phase_end(TimePoint at);
+  [[nodiscard]] std::string energy_since_mark(const PhaseEnd& here) const;
   [[nodiscard]] std::optional<Boundary> counter_at(const PhaseEnd& end, std::size_t domain) const;
   [[nodiscard]] std::vector<DomainFigure> energy_between(const PhaseEnd& begin,
                                                          const PhaseEnd& end) const;
@@ -110,6 +112,7 @@ class Instruments {
   PowerProfile profile_;
   Phases phases_;
   std::shared_ptr<PhaseEnd> last_phase_end_;
+  SharedEnd last_mark_;  ///< null: none came yet
   TimePoint last_phase_end_read_;
   TimePoint asked_lanes_;
   pid_t command_;

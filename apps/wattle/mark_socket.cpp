@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -134,14 +135,16 @@ void MarkSocket::close() noexcept {
   folder_.clear();
 }
 
-void MarkSocket::receive(const std::function<void(TimePoint, const std::optional<Mark>&)>& take,
-                         std::size_t most) {
+void MarkSocket::receive(const Take& take, std::size_t most) {
   for (std::size_t i = 0; i < most && socket_; ++i) {
     // More than the longest mark: one that is longer is cut off, as its name would be.
     std::array<char, 1024> text{};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(timespec))> control{};
+    sockaddr_un sender{};
     iovec part{.iov_base = text.data(), .iov_len = text.size()};
     msghdr message{};
+    message.msg_name = &sender;
+    message.msg_namelen = sizeof sender;
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control.data();
@@ -150,8 +153,17 @@ void MarkSocket::receive(const std::function<void(TimePoint, const std::optional
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return;
     const auto stamp = stamp_of(message);
-    take(stamp ? sent_at(*stamp) : machine_clock().now(),
-         parse_mark({text.data(), static_cast<std::size_t>(count)}));
+    const std::string reply = take(stamp ? sent_at(*stamp) : machine_clock().now(),
+                                   parse_mark({text.data(), static_cast<std::size_t>(count)}));
+    // Who does not wait for it, or has no address, gets none.
+    if (reply.empty() || message.msg_namelen <= sizeof sender.sun_family) continue;
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+    message.msg_flags = 0;
+    part = {.iov_base =
+                const_cast<char*>(reply.data()),  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+            .iov_len = reply.size()};
+    (void)::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   }
 }
 

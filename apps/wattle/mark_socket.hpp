@@ -28,10 +28,11 @@ class MarkSocket {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
-  /// Gives every mark that has come to `take`, with the time at which it was sent; at most `most`.
-  /// An empty one is a datagram that is no mark.
-  void receive(const std::function<void(TimePoint, const std::optional<Mark>&)>& take,
-               std::size_t most);
+  /// Takes a mark, and the time at which it was sent; an empty one is a datagram that is no mark.
+  /// What it returns is sent to who sent the mark, unless it is empty.
+  using Take = std::function<std::string(TimePoint, const std::optional<Mark>&)>;
+  /// Gives every mark that has come to `take`; at most `most`.
+  void receive(const Take& take, std::size_t most);
   /// Takes no more marks.
   void close() noexcept;
 

@@ -50,7 +50,8 @@ void drain(int fd) noexcept {
 /// At most `most` of the marks that have come.
 void take_marks(MarkSocket& marks, Instruments& instruments, std::size_t most) {
   marks.receive(
-      [&](TimePoint sent, const std::optional<Mark>& mark) { instruments.take(sent, mark); }, most);
+      [&](TimePoint sent, const std::optional<Mark>& mark) { return instruments.take(sent, mark); },
+      most);
 }
 
 /// Waits for the command's end, reading at each tick and at each mark.

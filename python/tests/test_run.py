@@ -1,6 +1,7 @@
 # type: ignore
 """The command from Python: run, doctor, sensors, marks."""
 
+import json
 import os
 import subprocess
 import sys
@@ -44,6 +45,30 @@ def test_marks_of_a_python_program_are_phases(tree, command):
     assert report.returncode == 0
     assert [row["name"] for row in report.phases] == ["ä", "b"]
     assert not wattle.mark("outside")
+
+
+def test_a_program_reads_the_energy_since_its_last_mark(tree, command, tmp_path):
+    zone = str(tree.zones / "intel-rapl:0")
+    player = [os.environ["WATTLE_TEST_PLAYER"], "200", zone, "100", str(2**-14), "61035", "0"]
+    program = """
+import json, subprocess, sys, wattle
+shown = [wattle.run_energy(30)]
+wattle.mark("load")
+subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL)
+shown.append(wattle.run_energy(30))
+json.dump(shown, open(sys.argv[1], "w"))
+"""
+    path = tmp_path / "shown"
+    report = wattle.run([sys.executable, "-B", "-c", program, str(path), *player])
+    assert report.returncode == 0
+    start, load = json.loads(path.read_text())
+    assert start["schema"] == load["schema"] == "wattle.mark/1"
+    assert (start["since"], load["since"]) == ("start", "mark")
+    package = next(one for one in load["domains"] if one["name"] == "package_0")
+    # 100 W over a fifth of a second, and less where the machine is busy.
+    assert 5 < package["energy_j"] < 30
+    assert load["time_s"] > 0.2
+    assert wattle.run_energy() is None
 
 
 def test_without_sensors_doctor_has_reasons(empty_tree, command):

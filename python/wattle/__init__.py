@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
     from wattle._jupyter import load_ipython_extension, unload_ipython_extension
     from wattle._log_to import log_to, metrics
-    from wattle._mark import Phase, end_mark, mark
+    from wattle._mark import Phase, end_mark, mark, run_energy
     from wattle._measure import Measure, measure
     from wattle._measurement import EnergyRange, Estimate, Measurement
     from wattle._meter import Counter, EnergyMeter, EnergySource, Gauge
@@ -126,6 +126,7 @@ __all__ = [
     "metrics",
     "recover_usage",
     "run",
+    "run_energy",
     "sensors",
     "summarize",
     "to_numpy",
@@ -148,7 +149,7 @@ _HOMES = {
     ),
     "_jupyter": "load_ipython_extension unload_ipython_extension",
     "_log_to": "log_to metrics",
-    "_mark": "Phase end_mark mark",
+    "_mark": "Phase end_mark mark run_energy",
     "_measure": "Measure measure",
     "_measurement": "EnergyRange Estimate Measurement",
     "_meter": "Counter EnergyMeter EnergySource Gauge",

@@ -21,7 +21,7 @@
 namespace wattle {
 namespace {
 
-constexpr std::array<std::string_view, 3> kMarkWords = {"start", "end", "next"};
+constexpr std::array<std::string_view, 4> kMarkWords = {"start", "end", "next", "read"};
 /// With the word and a blank.
 constexpr std::size_t kMostMarkText = kMostMarkBytes + 8;
 
@@ -119,7 +119,8 @@ std::optional<Mark> parse_mark(std::string_view text) {
   if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
   const auto kind = enumerator_of<MarkKind>(kMarkWords, word);
   if (!kind) return std::nullopt;
-  if (name.empty() && kind != MarkKind::end) return std::nullopt;
+  const bool has_name = kind == MarkKind::start || kind == MarkKind::next;
+  if (name.empty() && has_name) return std::nullopt;
   return Mark{.kind = *kind, .name = std::string(shortened(name))};
 }
 

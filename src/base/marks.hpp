@@ -4,6 +4,8 @@
 //   start NAME    a phase starts
 //   end NAME      the phase of that name that started last ends; without NAME, the last one
 //   next NAME     the phase that started last ends, and another starts
+//   read          asks for the energy since the last mark, or since the start: the run sends one
+//                 datagram of JSON (wattle.mark/1) to the address of the socket that asked
 // NAME is everything up to the end of the datagram. The kernel's time of the datagram counts.
 #pragma once
 
@@ -15,7 +17,7 @@
 
 namespace wattle {
 
-enum class MarkKind : std::uint8_t { start, end, next };
+enum class MarkKind : std::uint8_t { start, end, next, read };
 
 struct Mark {
   MarkKind kind = MarkKind::start;
