@@ -46,8 +46,22 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
+/// A value of a wrong type within a list or a dictionary.
+void translate_casts(std::exception_ptr thrown) {
+  if (!thrown) return;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const py::cast_error& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  }
+}
+
 }  // namespace
 
-void register_errors() { py::register_exception_translator(&translate); }
+void register_errors() {
+  py::register_exception_translator(&translate);
+  // Not for the modules of others.
+  py::register_local_exception_translator(&translate_casts);
+}
 
 }  // namespace wattle::python

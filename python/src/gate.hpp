@@ -1,7 +1,9 @@
 // The way from threads of the library into Python, and what waits without the GIL.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -48,10 +50,30 @@ class Gate {
   bool closed_ = false;
 };
 
+/// Releases the GIL for as long as it lives. The caller holds the GIL.
+class ReleasedGil {
+ public:
+  ReleasedGil() : thread_(PyEval_SaveThread()) {}
+  ReleasedGil(const ReleasedGil&) = delete;
+  ReleasedGil& operator=(const ReleasedGil&) = delete;
+  ~ReleasedGil() {
+    try {
+      PyEval_RestoreThread(thread_);
+    } catch (const abi::__forced_unwind&) {
+      // A daemon thread at the end of the interpreter: Python ends it by unwinding, which would end
+      // the process in a destructor. It waits for the end of the process instead.
+      while (true) ::pause();
+    }
+  }
+
+ private:
+  PyThreadState* thread_;
+};
+
 /// Calls `function` without the GIL.
 template <class Function>
 auto unlocked(Function&& function) {
-  const py::gil_scoped_release release;
+  const ReleasedGil release;
   return std::forward<Function>(function)();
 }
 
@@ -63,7 +85,7 @@ struct UnlockedDelete {
       delete object;
       return;
     }
-    const py::gil_scoped_release release;
+    const ReleasedGil release;
     delete object;
   }
 };
