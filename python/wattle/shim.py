@@ -47,6 +47,15 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self._spec
 
 
+def _ours(name: str) -> str | None:
+    """The name of our module; None for a module that is not of these tools."""
+    root, _, rest = name.partition(".")
+    home = _MODULES.get(root)
+    if home is None:
+        return None
+    return f"{home}.{rest}" if rest else home
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self,
@@ -55,11 +64,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         target: ModuleType | None = None,
     ) -> importlib.machinery.ModuleSpec | None:
         del path, target
-        root, _, rest = fullname.partition(".")
-        home = _MODULES.get(root)
-        if home is None:
+        ours = _ours(fullname)
+        if ours is None:
             return None
-        ours = f"{home}.{rest}" if rest else home
         try:
             if importlib.util.find_spec(ours) is None:
                 return None
@@ -85,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     install()
     sys.argv = given
     if is_module:
-        runpy.run_module(given[0], run_name="__main__", alter_sys=True)
+        runpy.run_module(_ours(given[0]) or given[0], run_name="__main__", alter_sys=True)
         return
     # The folder of the script, where Python has its own.
     sys.path[0] = str(Path(given[0]).resolve().parent)
