@@ -109,14 +109,16 @@ def _track(arguments: Sequence[str]) -> int:
         raise ValueError("the format pickle needs a file: add -o FILE")
     names = [name for _, name, _, _ in _OPTIONS] + ["disable_logs", "overwrite"]
     chosen = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
-    settings = {**_load(given.tconfig), **chosen}
+    settings: dict[str, Any] = {**_load(given.tconfig), **chosen}
     if isinstance(settings.get("gpu_uuids"), str):
         settings["gpu_uuids"] = [one for one in settings["gpu_uuids"].split(",") if one]
     # Wrong values are refused before the command starts.
-    Tracker(**{**settings, "process_id": None, "tracking_file": None})
+    checked: dict[str, Any] = {**settings, "process_id": None, "tracking_file": None}
+    Tracker(**checked)
     with subprocess.Popen(words) as child:
         try:
-            tracker = Tracker(**{**settings, "process_id": child.pid})
+            settings["process_id"] = child.pid
+            tracker = Tracker(**settings)
             with tracker:
                 status = child.wait()
         except BaseException:
