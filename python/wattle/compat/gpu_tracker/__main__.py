@@ -29,7 +29,7 @@ __all__ = ["main"]
 _FORMATS = ("text", "json", "pickle")
 
 # Option, argument of a tracker, type, help.
-_OPTIONS = (
+_OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
     ("st", "sleep_time", float, "seconds between two samples (default: 1)"),
     ("ru", "ram_unit", str, "bytes, kilobytes, megabytes, gigabytes or terabytes (default: gigabytes)"),
     ("gru", "gpu_ram_unit", str, "the same for the memory of GPUs"),
