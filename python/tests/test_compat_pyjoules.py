@@ -18,6 +18,7 @@ from wattle.compat.pyjoules.device.rapl_device import (
     RaplDevice,
     RaplDramDomain,
     RaplPackageDomain,
+    RaplPsysDomain,
 )
 from wattle.compat.pyjoules.energy_meter import (
     EnergyContext,
@@ -144,6 +145,19 @@ def test_energies_are_micro_joules_in_the_order_of_the_domains(tree):
     spend(tree, "intel-rapl:0:0", 2.0)
     after = device.get_energy()
     assert [difference(*pair) for pair in zip(after, before)] == pytest.approx([2 * UJ, 3 * UJ])
+
+
+def test_the_platform_is_measured_only_if_it_is_named(tree):
+    tree.add_zone("intel-rapl:2", "psys", 5.0)
+    assert RaplDevice.available_psys_domains() == [RaplPsysDomain(0)]
+    assert "psys_0" not in [str(domain) for domain in RaplDevice.available_domains()]
+    (device,) = DeviceFactory.create_devices([RaplPackageDomain(0), RaplPsysDomain(0)])
+    before = device.get_energy()
+    spend(tree, "intel-rapl:2", 3.0)
+    spend(tree, "intel-rapl:0", 1.0)
+    after = device.get_energy()
+    assert [difference(*pair) for pair in zip(after, before)] == pytest.approx([UJ, 3 * UJ])
+    assert str(RaplPsysDomain(0)) == "psys_0"
 
 
 # The meter

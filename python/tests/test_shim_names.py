@@ -67,6 +67,7 @@ SIGNATURES = [
     (RAPL, "RaplDevice.available_dram_domains", "()"),
     (RAPL, "RaplDevice.available_core_domains", "()"),
     (RAPL, "RaplDevice.available_uncore_domains", "()"),
+    (RAPL, "RaplDevice.available_psys_domains", "()"),
     ("pyJoules.device.nvidia_device", "NvidiaGPUDevice", "()"),
     ("pyJoules.handler", "EnergyHandler.process", "(trace)"),
     ("pyJoules.handler.print_handler", "PrintHandler", "()"),
@@ -147,7 +148,7 @@ NAMES = {
     "SampleNotFoundError UnconsistantSamplesError NoSampleProcessedError MongoInitError "
     "NotConfiguredDeviceException",
     METER: "EnergyMeterNotStartedError EnergyMeterNotStoppedError NoNextStateException StateIsNotFinalError",
-    RAPL: "RaplPackageDomain RaplDramDomain RaplCoreDomain RaplUncoreDomain RaplDevice",
+    RAPL: "RaplPackageDomain RaplDramDomain RaplCoreDomain RaplUncoreDomain RaplPsysDomain RaplDevice",
     "pyJoules.device": "Device Domain DeviceFactory NotConfiguredDeviceException",
     "pyJoules.handler": "EnergyHandler UnconsistantSamplesError",
     "pyJoules.handler.mongo_handler": "MongoHandler MongoInitError",

@@ -36,10 +36,15 @@ class Device:
         """Chooses domains; None: all. Raises `NoSuchDomainError`."""
         available = type(self).available_domains()
         if domains is not None:
+            known = [*available, *self._named_only()]
             for domain in domains:
-                if domain not in available:
+                if domain not in known:
                     raise NoSuchDomainError(domain)
         self._configured_domains = list(available if domains is None else domains)
+
+    def _named_only(self) -> Sequence[Domain]:
+        """Domains that are measured only if they are named."""
+        return ()
 
     def get_configured_domains(self) -> list[Domain]:
         if self._configured_domains is None:
@@ -82,7 +87,7 @@ class LibraryDevice(Device):
 
     def configure(self, domains: Sequence[Domain] | None = None) -> None:
         super().configure(domains)
-        self._names = list(dict.fromkeys(str(domain) for domain in self.get_configured_domains()))
+        self._names = list(dict.fromkeys(map(_library_name, self.get_configured_domains())))
         try:
             self._reader = core.Reader(domains=self._names) if self._names else None
         except Error as error:
@@ -93,8 +98,12 @@ class LibraryDevice(Device):
         """Micro-joules by domain; None: unknown. The first call is about 0."""
         domains = self.get_configured_domains()
         energies = self._reader.read() if self._reader else {}
-        return [self._value(*energies[str(domain)]) for domain in domains]
+        return [self._value(*energies[_library_name(domain)]) for domain in domains]
 
     @staticmethod
     def _value(energy_j: float | None, unknown_s: float) -> float | None:
         return None if energy_j is None else SinceStart.of(energy_j, unknown_s)
+
+
+def _library_name(domain: Domain) -> str:
+    return domain.library_name() if isinstance(domain, NumberedDomain) else str(domain)

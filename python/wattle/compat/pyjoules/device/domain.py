@@ -29,6 +29,10 @@ class NumberedDomain(Domain):
         die = "" if self._die is None else f"_die_{self._die}"
         return f"{self._kind}_{self._number}{die}"
 
+    def library_name(self) -> str:
+        """The name that `wattle.domains` gives it."""
+        return repr(self)
+
     def _order(self) -> tuple[str, int, int]:
         return self._kind, self._number, -1 if self._die is None else self._die
 

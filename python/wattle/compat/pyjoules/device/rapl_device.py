@@ -41,6 +41,15 @@ class RaplUncoreDomain(RaplDomain):
     _kind = "uncore"
 
 
+class RaplPsysDomain(RaplDomain):
+    """The platform, as its vendor wired it. It overlaps the others, and is measured only if named."""
+
+    _kind = "psys"
+
+    def library_name(self) -> str:
+        return "psys"
+
+
 class RaplDevice(LibraryDevice):
     """The energy counters of the CPUs, by whatever interface Wattle finds."""
 
@@ -49,8 +58,12 @@ class RaplDevice(LibraryDevice):
         "dram": RaplDramDomain,
         "core": RaplCoreDomain,
         "uncore": RaplUncoreDomain,
+        "psys": RaplPsysDomain,
     }
     _absent = "no CPU energy counter can be read; wattle doctor has the reason and the remedy"
+
+    def _named_only(self) -> list[Domain]:
+        return RaplDevice.available_psys_domains()
 
     @staticmethod
     def available_domains() -> list[Domain]:
@@ -71,3 +84,7 @@ class RaplDevice(LibraryDevice):
     @staticmethod
     def available_uncore_domains() -> list[Domain]:
         return RaplDevice._available(["uncore"])
+
+    @staticmethod
+    def available_psys_domains() -> list[Domain]:
+        return RaplDevice._available(["psys"])
