@@ -45,6 +45,8 @@ def test_the_record_of_a_wheel_is_true(wheel):
             found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             assert (digest, size) == (f"sha256={found}", str(len(data)))
         assert "wattle/py.typed" in archive.namelist()
+        (points,) = [name for name in archive.namelist() if name.endswith("/entry_points.txt")]
+        assert archive.read(points).decode() == "[pytest11]\nwattle = wattle.pytest_plugin\n"
         assert "wattle/_core.pyi" in archive.namelist()
 
 
