@@ -4,6 +4,9 @@
 import dataclasses
 import importlib
 import inspect
+import subprocess
+import sys
+import textwrap
 
 import pytest
 from wattle import shim
@@ -224,3 +227,48 @@ def test_a_config_of_a_daemon_cannot_be_changed():
 def test_a_module_of_an_original_is_the_module_of_ours():
     assert get(METER, "EnergyMeter") is importlib.import_module("wattle.compat.pyjoules.energy_meter").EnergyMeter
     assert importlib.import_module(METER).__name__ == "wattle.compat.pyjoules.energy_meter"
+
+
+def test_tests_of_an_original_run_over_the_shim(tree, tmp_path):
+    """As its users have them: with pytest, fixtures, and patches of the original's modules."""
+    path = tmp_path / "test_theirs.py"
+    path.write_text(
+        textwrap.dedent(
+            """
+            from unittest.mock import patch
+            import pyJoules.energy_meter
+            from pyJoules.device import Device, Domain
+            from pyJoules.energy_meter import EnergyMeter
+
+            class Wall(Domain):
+                def __repr__(self): return "wall"
+                def get_device_type(self): return Meter
+
+            class Meter(Device):
+                @staticmethod
+                def available_domains(): return [Wall()]
+                def get_energy(self): return [next(self.values)]
+
+            @patch("pyJoules.energy_meter.time.time", side_effect=[1.0, 3.0])
+            def test_times_are_those_of_the_clock(clock):
+                device = Meter()
+                device.configure()
+                device.values = iter((10.0, 25.0))
+                meter = EnergyMeter([device], default_tag="all")
+                meter.start()
+                meter.stop()
+                (sample,) = meter.get_trace()
+                assert (sample.timestamp, sample.duration, sample.energy) == (1.0, 2.0, {"wall": 15.0})
+
+            def test_modules_are_the_same():
+                import wattle.compat.pyjoules.energy_meter as ours
+                assert pyJoules.energy_meter is ours
+            """
+        )
+    )
+    words = ["-m", "wattle.shim", "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
+    ended = subprocess.run(
+        [sys.executable, "-B", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "2 passed" in ended.stdout
