@@ -50,6 +50,17 @@ RoundModel::Gap gap_of(std::vector<double>& lengths_ms) {
   return {.expected_ms = near_sum / near_count, .spread_ms = spread * small};
 }
 
+/// The writer's pause varies with the load of the machine. It does not have to be as even as the
+/// rows of a round are, as long as the two do not meet.
+bool are_apart(const RoundModel::Gap& shorter, const RoundModel::Gap& longer) noexcept {
+  const double difference_ms = longer.expected_ms - shorter.expected_ms;
+  // One stamp for all rows of a round, as our monitor writes them.
+  constexpr double kOtherStampMs = 2.0;
+  if (shorter.expected_ms == 0.0 && difference_ms >= kOtherStampMs) return true;
+  return difference_ms > 3.0 * shorter.spread_ms &&
+         difference_ms > shorter.spread_ms + longer.spread_ms;
+}
+
 /// Keeps in `board` what `row` shows as well.
 void keep_common(RowTrace& board, const RowTrace& row) {
   if (row.total_mib >= 0.0F) board.total_mib = row.total_mib;
@@ -204,15 +215,15 @@ std::optional<std::size_t> RoundModel::first_position() const noexcept {
   for (std::size_t s = 1; s < gpus(); ++s) {
     if (gaps_[s].expected_ms > gaps_[longest].expected_ms) longest = s;
   }
-  double second = 0.0;
-  double spread = gaps_[longest].spread_ms;
+  Gap second{};
   for (std::size_t s = 0; s < gpus(); ++s) {
-    if (s == longest || gaps_[s].expected_ms <= second) continue;
-    second = gaps_[s].expected_ms;
-    spread = std::max(gaps_[longest].spread_ms, gaps_[s].spread_ms);
+    if (s != longest && gaps_[s].expected_ms > second.expected_ms) second = gaps_[s];
+    if (s != longest) second.spread_ms = std::max(second.spread_ms, gaps_[s].spread_ms);
   }
-  const double pause = gaps_[longest].expected_ms;
-  if (pause < kClearly * second || pause < second + 3.0 * spread) return std::nullopt;
+  const Gap& pause = gaps_[longest];
+  const bool is_clear =
+      pause.expected_ms >= kClearly * second.expected_ms && are_apart(second, pause);
+  if (!is_clear) return std::nullopt;
   return (longest + 1) % gpus();
 }
 
@@ -226,8 +237,7 @@ bool RoundModel::is_evident() const noexcept {
   if (gpus() == 1) return true;
   const auto by_length = [](const Gap& a, const Gap& b) { return a.expected_ms < b.expected_ms; };
   const auto [shortest, longest] = std::ranges::minmax_element(gaps_, by_length);
-  const double spread = std::max(shortest->spread_ms, longest->spread_ms);
-  if (longest->expected_ms - shortest->expected_ms > 3.0 * spread) return true;
+  if (are_apart(*shortest, *longest)) return true;
   return std::ranges::any_of(boards_, [this](const RowTrace& board) {
     constexpr float kDegrees = 2.0F;
     const RowTrace& first = boards_.front();

@@ -272,6 +272,21 @@ TEST(GpuCsv, DistinguishesGpusWhereEachRowHasATimeOfItsOwn) {
   expect_told_apart(rounds_of(2, [](int i, int gpu) { return gpu * (1 + i % 4); }), 2);
 }
 
+TEST(GpuCsv, FindsTheFirstOfARoundHoweverUnevenThePausesAre) {
+  // As a busy machine writes them: one stamp for each round, and the next 40 to 140 ms later.
+  std::vector<std::string> lines;
+  int time_ms = 0;
+  for (int i = 0; i < 60; ++i) {
+    for (const char* power : {"100", "200"}) lines.push_back(row(time_ms, power));
+    time_ms += 40 + (i * i * 7919) % 101;
+  }
+  const GpuTable table = csv_of(lines).result();
+  EXPECT_THAT(table.problem, IsEmpty());
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_EQ(table.gpus[0].power_watts_mean, 100.0);
+  EXPECT_EQ(table.gpus[1].power_watts_mean, 200.0);
+}
+
 TEST(GpuCsv, DistinguishesGpusWhereAMomentWasHeldUpInTheMiddle) {
   expect_told_apart(rounds_of(8, [](int i, int gpu) { return i % 20 == 9 && gpu >= 3 ? 400 : 0; }),
                     8);
