@@ -25,7 +25,7 @@ PRINTS = {
     "power_over_time.py": r"(?s)GPU 0: [0-9.]+ J by \w+\n  [0-9.]+ 100\.0 W\n.*package_0: [0-9.]+ J",
     "pyjoules_import.py": r"timestamp;tag;duration;package_0.*\n[0-9.]+;work;",
     "sections.py": r"load [0-9.e-]+ .*\nsort [0-9.e-]+ .*\nsum .*\nsort: ",
-    "test_budget.py": r"(?s)energy of each test.* J .*test_sorting.*1 passed",
+    "test_budget.py": r"(?s)energy of each test.*J .*test_sorting.*1 passed",
     "training_loop.py": r"step 2 \{.*'energy/seconds': [0-9.e-]+, .*'loss': ",
 }
 
@@ -114,7 +114,7 @@ def test_examples_run_without_sensors(empty_tree, tmp_path, path):
 def test_python_of_the_readme_runs(run, language, text):
     path = run.folder / "block.py"
     path.write_text(text, encoding="utf-8")
-    assert re.search(r" J ± |: ", run(sys.executable, path).stdout)
+    assert re.search(r"J ± |: ", run(sys.executable, path).stdout)
 
 
 def names_of_the_page():

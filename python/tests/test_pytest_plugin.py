@@ -60,7 +60,7 @@ def test_each_test_has_its_joules(tree, run_tests):
     lines = ended.stdout.partition("energy of each test")[2].splitlines()
     small = next(line for line in lines if "test_small" in line)
     large = next(line for line in lines if "test_large" in line)
-    assert small.startswith("1.5") and " J ± " in small
+    assert small.startswith("1.5") and "J ± " in small
     assert large.startswith(("6.", "5.9"))
     assert ended.returncode == 1
 
