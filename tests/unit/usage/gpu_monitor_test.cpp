@@ -41,11 +41,14 @@ class PlayedGpus {
       : fake_(script), kinship_at_(std::move(kinship_at)) {
     ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
     options.only_when_asked = true;
+    // The time of a reading that happens by itself would be that by which the test moves the clock.
+    options.list_period = std::chrono::hours(1);
     options.lists_processes = reads == Reads::utilization_and_processes;
     options.metrics = {Metric::utilization};
     Survey found = survey(fake_.system(), fake_.clock(), DomainKinds::all());
     readings_.emplace(std::move(found.sensors), fake_.clock(), options);
     shown_ = readings_->no_capture();
+    readings_->wait_for_first(machine_clock().now() + std::chrono::seconds(30));
     const std::vector<bool> all(readings_->devices().size(), true);
     monitor_.emplace(*readings_, SummedGpus{all, all});
     read_at(start_s);
