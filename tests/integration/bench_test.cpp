@@ -251,6 +251,10 @@ TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
   EXPECT_EQ(run(wattle({"compare", slow, fast, "--fail-above", "5%"})).code(), 2);
   const Json json = parse_json(run(wattle({"compare", "--json", fast, slow})).out);
   EXPECT_EQ(json["schema"], "wattle.compare/1");
+  ASSERT_THAT(json["comparisons"], Not(IsEmpty()));
+  const Json& time = json["comparisons"][0];
+  EXPECT_EQ(time["quantity"], "wall_s");
+  EXPECT_GT(time["change_percent"], 100.0);
 }
 
 TEST_F(CompareCommandTest, FailsWhereRunsFailed) {

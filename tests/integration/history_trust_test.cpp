@@ -73,6 +73,25 @@ TEST_F(HistoryTrust, RunsNothingThatARepositoryNames) {
   EXPECT_FALSE(std::filesystem::exists(evil));
 }
 
+TEST_F(HistoryTrust, KnowsAChangeThatNoFilterUndoes) {
+  if (!make_repository("project")) GTEST_SKIP() << "there is no git";
+  const std::string folder = path("project").string();
+  constexpr const char* kFilterAll =
+      "git reset -q --hard; git config filter.f.clean cat; echo '* filter=f' > "
+      ".git/info/attributes";
+  const auto dirty_after = [&](const std::string& change) {
+    EXPECT_TRUE(sh(kFilterAll, folder));
+    EXPECT_TRUE(sh(change, folder)) << change;
+    return git_of_new_run("project")["dirty"];
+  };
+  EXPECT_EQ(dirty_after("true"), false);
+  EXPECT_EQ(dirty_after("echo 22 > a"), nullptr);
+  EXPECT_EQ(dirty_after("echo 22 > a && git add a"), true) << "it is in the index";
+  EXPECT_EQ(dirty_after("rm a"), true);
+  EXPECT_EQ(dirty_after("git mv a c"), true);
+  EXPECT_EQ(dirty_after("echo 22 > a && echo 'a -filter' >> .git/info/attributes"), true);
+}
+
 TEST_F(HistoryTrust, RunsNothingThatASubmoduleNames) {
   if (!make_repository("project") || !make_repository("part")) GTEST_SKIP() << "there is no git";
   const std::string evil = path("ran").string();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,18 @@ std::string error_of(const std::string& a, const std::string& b) {
   return "no error";
 }
 
+/// Without what differs between releases and machines: the version, the last digits.
+std::string steady(const std::string& text) {
+  auto json = nlohmann::ordered_json::parse(text);
+  json["wattle_version"] = "VERSION";
+  for (auto& comparison : json["comparisons"]) {
+    for (auto& [key, value] : comparison.items()) {
+      if (value.is_number_float()) value = std::round(value.get<double>() * 1e6) / 1e6;
+    }
+  }
+  return json.dump(2) + "\n";
+}
+
 TEST(ComparedRuns, AreThoseOfTheOnlyCommandOfEach) {
   const RunSource a = read_source(lines_of(6, 1.0), "a.json");
   const RunSource b = read_source(lines_of(6, 1.2), "b.json");
@@ -52,6 +66,7 @@ TEST(ComparedRuns, AreThoseOfTheOnlyCommandOfEach) {
   EXPECT_TRUE(ratio.is_shown());
   EXPECT_FALSE(all[0].comparisons.front().is_paired);
   expect_golden("compare.txt", to_text(a, b, all, {}));
+  expect_golden("compare.json", steady(to_json(a, b, all)));
 }
 
 TEST(ComparedRuns, OfOneRunEachHaveNoInterval) {
