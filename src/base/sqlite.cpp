@@ -73,8 +73,9 @@ int bind(sqlite3_stmt* statement, int place, const SqlValue& value) {
   if (const auto* number = std::get_if<double>(&value)) {
     return sql.bind_double(statement, place, *number);
   }
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return sql.bind_text(statement, place, text->data(), static_cast<int>(text->size()),
+  if (const auto* column = std::get_if<SqlText>(&value)) {
+    const std::string& text = column->text;
+    return sql.bind_text(statement, place, text.data(), static_cast<int>(text.size()),
                          SQLITE_STATIC);
   }
   if (const auto* blob = std::get_if<SqlBlob>(&value)) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,8 +24,21 @@ struct SqlBlob {
   std::string_view bytes;
 };
 
+/// A text, as a column of a row. A class of its own: libstdc++ 12 takes a variant that holds a
+/// `std::string` for one that always has a value, and ends in undefined behavior if there is no
+/// memory for a copy.
+struct SqlText {
+  // NOLINTBEGIN(google-explicit-constructor): every text may become one
+  SqlText(std::string value) noexcept : text(std::move(value)) {}
+  SqlText(std::string_view value) : text(value) {}
+  SqlText(const char* value) : text(value) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  std::string text;
+};
+
 /// A value of a row: null, a number, a text, bytes.
-using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string, SqlBlob>;
+using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, SqlText, SqlBlob>;
 
 /// One row of a result. Columns count from 0. Valid during the call that gets it.
 class SqlRow {
