@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 
 #include "base/anchor.hpp"
 #include "base/clock.hpp"
+#include "base/failure.hpp"
 #include "base/text.hpp"
 #include "bench_conditions.hpp"
 #include "bench_options.hpp"
@@ -18,6 +20,7 @@
 #include "commands.hpp"
 #include "ending.hpp"
 #include "estimate/energy_estimate.hpp"
+#include "last_resort.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "runs/bench_record.hpp"
@@ -277,16 +280,22 @@ class Bench {
   std::ptrdiff_t most_domains_ = -1;  ///< of a run so far
 };
 
-/// True if something could not be written. Without `out` the text goes to stderr.
-bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Export>& exports) {
+/// Without `out` it goes to stderr.
+void print_text(const BenchRecord& record, std::optional<Output>& out) {
   const TextStyle style = style_of(out ? STDOUT_FILENO : STDERR_FILENO);
   std::string text;
   for (const BenchCommand& command : record.commands) text += to_text(command, style) + "\n";
   text += summary_text(record, style);
-  if (!out) write_to_stderr(text);
-  bool has_failed = out && !write_or_report("bench", *out, text);
+  if (!out) return write_to_stderr(text);
+  out->write(text);
+}
+
+/// True if something could not be written.
+bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Export>& exports) {
+  bool has_failed = !write_or_report("bench", [&] { print_text(record, out); });
   for (Export& one : exports) {
-    if (one.output) has_failed |= !write_or_report("bench", *one.output, one.text(record));
+    if (!one.output) continue;
+    has_failed |= !write_or_report("bench", [&] { one.output->write(one.text(record)); });
   }
   return has_failed;
 }
@@ -294,6 +303,7 @@ bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Ex
 }  // namespace
 
 int execute(const BenchOptions& options) {
+  outlive_commands();
   // A result on stdout is alone there.
   std::optional<Output> out;
   const bool is_taken = std::ranges::any_of(result_paths(options), is_stdout);
@@ -303,13 +313,21 @@ int execute(const BenchOptions& options) {
   const RunSaver saver("bench", options.saving, strangers);
   Bench bench(options, saver);
   std::string failure;
+  int status = 0;
   std::optional<int> signal;
   try {
     bench.run();
   } catch (const BenchFailed& failed) {
     failure = failed.what();
+    status = 1;
   } catch (const Interrupted& interrupted) {
     signal = interrupted.signal;
+  } catch (const InvalidArgument&) {
+    throw;
+  } catch (const std::exception& failed) {
+    // The runs before are measured all the same.
+    failure = failure_text(failed);
+    status = kRunFailed;
   }
   const BenchRecord record = bench.end();
   const auto has_runs = [](const BenchCommand& command) { return !command.runs.empty(); };
@@ -318,8 +336,8 @@ int execute(const BenchOptions& options) {
   bench.save(record);
   if (!failure.empty()) print_message("bench", failure);
   if (signal) end_like({.started = true, .signal = signal});
-  if (!failure.empty()) return 1;
-  return has_failed ? kRunFailed : 0;
+  if (status == 0 && has_failed) status = kRunFailed;
+  return status;
 }
 
 }  // namespace wattle::app

@@ -17,6 +17,7 @@ namespace {
 // A terminate handler has no argument.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<pid_t> started{0};
+std::atomic<bool> outlives{false};
 constexpr int kNoStatus = -1;
 std::atomic<int> known_status{kNoStatus};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -34,6 +35,7 @@ std::atomic<int> known_status{kNoStatus};
     } while (waited < 0 && errno == EINTR);
     if (waited != command) ::_exit(kRunFailed);
   }
+  if (outlives) ::_exit(kRunFailed);
   end_like(exit_of(status));
 }
 
@@ -41,7 +43,11 @@ std::atomic<int> known_status{kNoStatus};
 
 void end_in_good_order() noexcept { std::set_terminate(end_now); }
 
-void end_as_command(pid_t command) noexcept { started = command; }
+void end_as_command(pid_t command) noexcept {
+  known_status = kNoStatus;
+  started = command;
+}
+void outlive_commands() noexcept { outlives = true; }
 void remember_status(int status) noexcept { known_status = status; }
 
 }  // namespace wattle::app

@@ -11,6 +11,9 @@ void end_in_good_order() noexcept;
 /// From now on it is the end of the command instead, once that has ended. To be called when the
 /// command has started.
 void end_as_command(pid_t command) noexcept;
+/// This process runs many commands, none of which is its end: it waits for the last one and ends
+/// with status 125.
+void outlive_commands() noexcept;
 /// The command was waited for, with this status of waitpid(2).
 void remember_status(int status) noexcept;
 

@@ -3,10 +3,10 @@
 #include <malloc.h>
 
 #include <exception>
-#include <new>
 #include <string>
 #include <variant>
 
+#include "base/failure.hpp"
 #include "commands.hpp"
 #include "last_resort.hpp"
 #include "options.hpp"
@@ -16,12 +16,6 @@
 
 namespace wattle::app {
 namespace {
-
-/// What a failure is called where people read it.
-std::string text_of(const std::exception& failure) {
-  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
-  return is_memory ? "out of memory" : failure.what();
-}
 
 /// These sub-commands open their counters `with_privileges`; the others give them up here.
 bool opens_counters(const Options& options) noexcept {
@@ -55,8 +49,8 @@ int main(int argc, char** argv) {
   } catch (const wattle::InvalidArgument& wrong) {
     return execute(usage_error(command, wrong.what()));
   } catch (const std::exception& failed) {
-    write_to_stderr(
-        fmt::format("wattle{}{}: {}\n", command.empty() ? "" : " ", command, text_of(failed)));
+    write_to_stderr(fmt::format("wattle{}{}: {}\n", command.empty() ? "" : " ", command,
+                                wattle::failure_text(failed)));
     return kRunFailed;
   }
 }

@@ -108,16 +108,6 @@ void Output::write(std::string_view text) {
   if (error != 0) throw WriteError(stream.name, error);
 }
 
-bool write_or_report(std::string_view command, Output& output, std::string_view text) {
-  try {
-    output.write(text);
-    return true;
-  } catch (const WriteError& error) {
-    print_message(command, error.what());
-    return false;
-  }
-}
-
 void write_to_stderr(std::string_view text) noexcept {
   const Colors colors = colors_of(STDERR_FILENO);
   if (is_safe_output(text, colors)) return static_cast<void>(write_all(STDERR_FILENO, text));

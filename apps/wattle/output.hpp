@@ -1,11 +1,13 @@
 // Where a report goes: opened before the command starts, written after it ended.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "base/failure.hpp"
 #include "base/fd.hpp"
 #include "base/whole_file.hpp"
 
@@ -44,9 +46,6 @@ class Output {
   std::variant<Stream, WholeFile> target_;
 };
 
-/// Writes `text` to `output`, once. False: it failed, and the message is printed.
-[[nodiscard]] bool write_or_report(std::string_view command, Output& output, std::string_view text);
-
 /// True for "-" and other names of stdout.
 [[nodiscard]] bool is_stdout(const std::string& path);
 
@@ -60,5 +59,18 @@ void write_to_stderr(std::string_view text) noexcept;
 /// After `safe_output`. Allocates nothing where the message is safe, and ignores failures.
 void print_message(std::string_view command, std::string_view message,
                    std::string_view cause = {}) noexcept;
+
+/// Calls `write`. False: it threw, and a message is printed. One result that cannot be written
+/// keeps no other back.
+template <class Write>
+[[nodiscard]] bool write_or_report(std::string_view command, const Write& write) noexcept {
+  try {
+    write();
+    return true;
+  } catch (const std::exception& failed) {
+    print_message(command, failure_text(failed));
+    return false;
+  }
+}
 
 }  // namespace wattle::app

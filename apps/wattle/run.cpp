@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/failure.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "commands.hpp"
@@ -112,17 +113,23 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
 
 void write_report(const RunOptions& options, Outputs& outputs, const Report& report) {
   const bool to_stderr = !outputs.text && !options.quiet;
-  const std::string text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{},
-                                   options.verbose ? Detail::all : Detail::folded);
-  bool is_written = !outputs.text || write_or_report("run", *outputs.text, text);
+  std::string text;
+  bool is_written = write_or_report("run", [&] {
+    text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{},
+                   options.verbose ? Detail::all : Detail::folded);
+    if (outputs.text) outputs.text->write(text);
+  });
   if (outputs.json) {
-    std::string json = to_json(report);
-    // The command may have left its last line open.
-    if (is_stdout(options.json_path) && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
-    is_written &= write_or_report("run", *outputs.json, json);
+    is_written &= write_or_report("run", [&] {
+      std::string json = to_json(report);
+      // The command may have left its last line open.
+      if (is_stdout(options.json_path) && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
+      outputs.json->write(json);
+    });
   }
   if (outputs.html) {
-    is_written &= write_or_report("run", *outputs.html, html::to_html(html::page_of(report)));
+    is_written &=
+        write_or_report("run", [&] { outputs.html->write(html::to_html(html::page_of(report))); });
   }
   // What was measured is not lost with the file it should have gone to.
   if (to_stderr || !is_written) write_to_stderr(text);
@@ -138,7 +145,9 @@ int end_unstarted(const ExecFailure& failure, Report& report, Outputs& outputs) 
   const std::string cause = std::generic_category().message(failure.error_number);
   report.exit = {.started = false, .error = "cannot be executed: " + cause};
   print_not_executed(report, cause);
-  if (outputs.json) (void)write_or_report("run", *outputs.json, to_json(report));
+  if (outputs.json) {
+    (void)write_or_report("run", [&] { outputs.json->write(to_json(report)); });
+  }
   return failure.exit_status();
 }
 
@@ -154,6 +163,17 @@ struct Prepared {
   /// Still there when this process ends, which closes everything.
   std::optional<Instruments>& instruments;
 };
+
+void save(const RunSaver& saver, const Report& report, bool is_quiet) {
+  std::vector<std::string> ids;
+  try {
+    const SavedRun saved = saver.run_of(report);
+    ids = saver.save({&saved, 1});
+  } catch (const std::exception& failed) {
+    return print_message("run", "not saved", failure_text(failed));
+  }
+  if (!is_quiet && !ids.empty()) write_to_stderr(fmt::format("saved as {}\n", ids.front()));
+}
 
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
 std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid_t> strangers) {
@@ -174,13 +194,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
   for (const std::string& lost : measured.lost) {
     print_message("run", lost);
   }
-  if (run.saver.is_wanted()) {
-    const SavedRun saved = run.saver.run_of(run.report);
-    const std::vector<std::string> ids = run.saver.save({&saved, 1});
-    if (!run.options.quiet && !ids.empty()) {
-      write_to_stderr(fmt::format("saved as {}\n", ids.front()));
-    }
-  }
+  if (run.saver.is_wanted()) save(run.saver, run.report, run.options.quiet);
   return std::nullopt;
 }
 
@@ -223,7 +237,7 @@ int execute(const RunOptions& options) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     if (!no_memory && !launcher.is_released()) throw;
     instruments.reset();
-    unstarted = run_unmeasured(launcher, report, error.what());
+    unstarted = run_unmeasured(launcher, report, failure_text(error));
   }
   if (unstarted) return *unstarted;
   const Exit exit = supervisor.wait_for_exit();

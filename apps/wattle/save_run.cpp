@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/failure.hpp"
 #include "base/text.hpp"
 #include "git_dirty.hpp"
 #include "output.hpp"
@@ -20,7 +21,7 @@ RunSaver::RunSaver(std::string command, const SaveOptions& options, std::set<pid
     prepare(options, strangers);
   } catch (const std::exception& error) {
     is_wanted_ = false;
-    print_message(command_, "nothing is saved", error.what());
+    print_message(command_, "nothing is saved", failure_text(error));
   }
 }
 
@@ -65,7 +66,7 @@ std::vector<std::string> RunSaver::save(std::span<const SavedRun> runs) const no
     }
     return std::move(outcome.ids);
   } catch (const std::exception& error) {
-    print_message(command_, "not saved", error.what());
+    print_message(command_, "not saved", failure_text(error));
   }
   return {};
 }

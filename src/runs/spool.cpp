@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/failure.hpp"
 #include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/state_folder.hpp"
@@ -110,7 +111,11 @@ void take_in(RunHistory& history, std::vector<Waiting>& waiting, SpoolImport& ta
 
 void import_folder(RunHistory& history, const fs::path& folder, SpoolImport& taken) {
   constexpr std::size_t kAtOnce = 1000;
-  const std::vector<std::string> names = list_folder(folder.string()).names;
+  const auto [names, error_number] = list_folder(folder.string());
+  if (error_number != 0 && error_number != ENOENT && error_number != ENOTDIR) {
+    taken.problems.push_back(fmt::format("cannot read all of {}: {}", printable(folder.string()),
+                                         std::generic_category().message(error_number)));
+  }
   if (names.empty()) return;
   if (const std::string why = why_not_own(folder); !why.empty()) {
     taken.problems.push_back(fmt::format("runs that wait are not saved: {}", why));
@@ -150,7 +155,7 @@ SaveOutcome spooled(const fs::path& history, std::span<const SavedRun> runs, std
   } catch (const std::exception& error) {
     outcome.problem =
         fmt::format("{} not saved: {}{}{}", not_saved_text(runs.size(), outcome.ids.size()),
-                    outcome.problem, outcome.problem.empty() ? "" : "; ", error.what());
+                    outcome.problem, outcome.problem.empty() ? "" : "; ", failure_text(error));
   }
   return outcome;
 }
@@ -211,12 +216,12 @@ SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> run
         outcome.taken_in = taken.runs;
         outcome.problem = fmt::format("{}", fmt::join(taken.problems, "; "));
       } catch (const std::exception& error) {
-        outcome.problem = error.what();
+        outcome.problem = failure_text(error);
       }
       return outcome;
     }
   } catch (const std::exception& error) {
-    outcome.problem = error.what();
+    outcome.problem = failure_text(error);
   }
   outcome.ids.clear();
   return spooled(history, runs, std::move(outcome.problem));
