@@ -18,7 +18,7 @@ enum class Call : std::uint8_t {
   read,
   pread,
   write,  ///< write, pwrite, writev
-  fsync,
+  fsync,  ///< fsync, fdatasync
   rename,
   mmap,
   clone,  ///< fork, pthread_create
@@ -30,11 +30,15 @@ enum class Call : std::uint8_t {
   recv,  ///< recv, recvmsg
   wait,  ///< wait4
   allocate,
+  resize,  ///< ftruncate, fallocate
+  close,   ///< the descriptor is closed all the same, as the kernel does it
+  remove,  ///< unlink
 };
-inline constexpr std::size_t kCalls = 16;
+inline constexpr std::size_t kCalls = 19;
 inline constexpr std::array<std::string_view, kCalls> kCallNames = {
-    "open", "read",      "pread",      "write",  "fsync", "rename", "mmap", "clone",
-    "poll", "epoll_ctl", "epoll_wait", "accept", "send",  "recv",   "wait", "allocate"};
+    "open",  "read",     "pread",     "write",      "fsync",  "rename", "mmap",
+    "clone", "poll",     "epoll_ctl", "epoll_wait", "accept", "send",   "recv",
+    "wait",  "allocate", "resize",    "close",      "remove"};
 
 /// Which call fails, and how many there were. All zero: none fails.
 struct Plan {

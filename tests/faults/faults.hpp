@@ -28,6 +28,7 @@ using fakes::kPackageUnit;
 using faults::Call;
 using faults::Fault;
 using faults::FaultPlan;
+using faults::kCallNames;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -54,7 +55,9 @@ inline std::vector<Kind> kinds() {
           {Call::poll, {ENOMEM, EINTR}}, {Call::epoll_ctl, {ENOSPC, ENOMEM}},
           {Call::epoll_wait, {EINTR}},   {Call::accept, {EMFILE, ECONNABORTED}},
           {Call::send, {ENOMEM, EINTR}}, {Call::recv, {EIO, EINTR}},
-          {Call::wait, {ECHILD, EINTR}}, {Call::allocate, {ENOMEM}}};
+          {Call::wait, {ECHILD, EINTR}}, {Call::allocate, {ENOMEM}},
+          {Call::resize, {ENOSPC, EIO}}, {Call::close, {EIO, EINTR}},
+          {Call::remove, {EACCES}}};
 }
 
 inline std::vector<Call> all_calls() {
@@ -68,12 +71,30 @@ inline bool has_lost_status(const Outcome& outcome) {
   return outcome.err.find("its exit status is unknown: No child processes") != std::string::npos;
 }
 
-/// Which of `count` calls fail, each in a program of its own.
-inline std::vector<std::uint64_t> numbers(std::uint64_t count) {
+/// Where not all calls of a kind fail.
+enum class Choice : std::uint8_t {
+  few,    ///< three of each kind
+  tenth,  ///< each tenth of each kind, from one that its name chooses; of many, 30
+};
+
+/// Which of the `count` calls named `name` fail, each in a program of its own.
+inline std::vector<std::uint64_t> numbers(std::string_view name, std::uint64_t count,
+                                          Choice choice) {
+  std::uint64_t first = 1;
+  std::uint64_t step = 1;
+  if (!kAll && choice == Choice::few) {
+    constexpr std::uint64_t kFew = 3;
+    step = std::max<std::uint64_t>(1, count / kFew);
+  } else if (!kAll) {
+    constexpr std::uint64_t kTenth = 10;
+    constexpr std::uint64_t kMost = 30;
+    step = std::max(kTenth, count / kMost);
+    std::uint64_t sum = 0;
+    for (const char letter : name) sum += static_cast<unsigned char>(letter);
+    first += sum % std::clamp<std::uint64_t>(count, 1, step);
+  }
   std::vector<std::uint64_t> chosen;
-  constexpr std::uint64_t kShort = 3;
-  const std::uint64_t step = kAll ? 1 : std::max<std::uint64_t>(1, count / kShort);
-  for (std::uint64_t number = 1; number <= count; number += step) chosen.push_back(number);
+  for (std::uint64_t number = first; number <= count; number += step) chosen.push_back(number);
   return chosen;
 }
 
@@ -105,7 +126,10 @@ class Faults : public CommandTest {
           // One that is interrupted for ever is interrupted by nobody.
           if (sticky && error == EINTR) continue;
           if (!kAll && (sticky || error != kind.errors.front())) continue;
-          for (const std::uint64_t number : numbers(count)) {
+          // Of thousands of allocations the others end the program in the same places.
+          if (sticky && kind.call == Call::allocate && choice_ == Choice::tenth) continue;
+          const std::string_view name = kCallNames.at(static_cast<std::size_t>(kind.call));
+          for (const std::uint64_t number : numbers(name, count, choice_)) {
             const Fault fault{kind.call, error, number, sticky};
             SCOPED_TRACE(to_string(fault));
             fault_ = fault;
@@ -147,7 +171,7 @@ class Faults : public CommandTest {
     return fault_.call == Call::write && fault_.sticky;
   }
   /// Counters at their beginning, and no file of another run.
-  void reset() {
+  virtual void reset() {
     for (const char* zone : kZones)
       fakes::set_energy_uj(tree_.zone_path(zone), kPackageUnit.energy_uj(1));
     for (const char* name : {"ran", "run.json", "report", "series.csv", "track.json"}) {
@@ -251,6 +275,7 @@ class Faults : public CommandTest {
   std::chrono::nanoseconds faultless_{0};  ///< one without a fault, on this machine
   Fault fault_;                            ///< of the program that runs
   std::vector<Call> calls_;                ///< that fail; empty: all
+  Choice choice_ = Choice::few;
   fakes::PowercapTree tree_;
   FaultPlan plan_{path("plan")};
 };

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -77,10 +78,31 @@ int find_program(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) noexc
   return 1;
 }
 
-/// As `fails`, for an allocation by the program: what others do without memory is not its affair.
+/// Where SQLite's library lies in memory; 0 until it is loaded.
+std::atomic<std::uintptr_t> database_begin{0};
+std::atomic<std::uintptr_t> database_end{0};
+
+int find_database(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) noexcept {
+  if (std::strstr(info->dlpi_name, "libsqlite3") == nullptr) return 0;
+  std::uintptr_t end = 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    end = std::max<std::uintptr_t>(end, info->dlpi_addr + part.p_vaddr + part.p_memsz);
+  }
+  database_end = end;
+  database_begin = info->dlpi_addr;
+  return 1;
+}
+
+/// As `fails`, for an allocation by the program or by SQLite for it: what others do without memory
+/// is not its affair.
 bool allocation_fails(const void* caller) noexcept {
   const auto place = reinterpret_cast<std::uintptr_t>(caller);
-  return place >= program_begin && place < program_end && fails(Call::allocate);
+  const bool is_program = place >= program_begin && place < program_end;
+  const std::uintptr_t database = database_begin;
+  const bool is_database = database != 0 && place >= database && place < database_end;
+  return (is_program || is_database) && fails(Call::allocate);
 }
 
 /// The function that `name` would be without this library.
@@ -185,6 +207,30 @@ ssize_t writev(int fd, const iovec* parts, int count) {
 ssize_t pwrite(int fd, const void* from, size_t size, off_t at) {
   WATTLE_FILE_FAULT(Call::write, fd, pwrite, from, size, at);
 }
+ssize_t pwrite64(int fd, const void* from, size_t size, off64_t at) {
+  WATTLE_FILE_FAULT(Call::write, fd, pwrite64, from, size, at);
+}
+int ftruncate(int fd, off_t size) noexcept { WATTLE_FILE_FAULT(Call::resize, fd, ftruncate, size); }
+int ftruncate64(int fd, off64_t size) noexcept {
+  WATTLE_FILE_FAULT(Call::resize, fd, ftruncate64, size);
+}
+int fallocate(int fd, int mode, off_t at, off_t size) {
+  WATTLE_FILE_FAULT(Call::resize, fd, fallocate, mode, at, size);
+}
+int fallocate64(int fd, int mode, off64_t at, off64_t size) {
+  WATTLE_FILE_FAULT(Call::resize, fd, fallocate64, mode, at, size);
+}
+int close(int fd) {
+  const bool has_failed = fails(Call::close, fd);
+  const int error = errno;
+  static auto* const function = next<decltype(::close)>("close");
+  const int result = function(fd);
+  if (!has_failed) return result;
+  errno = error;
+  return -1;
+}
+int unlink(const char* path) noexcept { WATTLE_FAULT(Call::remove, -1, unlink, path); }
+int remove(const char* path) noexcept { WATTLE_FAULT(Call::remove, -1, remove, path); }
 int fsync(int fd) { WATTLE_FAULT(Call::fsync, -1, fsync, fd); }
 int fdatasync(int fd) { WATTLE_FAULT(Call::fsync, -1, fdatasync, fd); }
 int rename(const char* from, const char* to) noexcept {
@@ -240,6 +286,13 @@ ssize_t recvmsg(int fd, msghdr* message, int flags) {
 }
 pid_t wait4(pid_t pid, int* status, int options, rusage* used) noexcept {
   WATTLE_FAULT(Call::wait, -1, wait4, pid, status, options, used);
+}
+
+void* dlopen(const char* name, int how) noexcept {
+  static auto* const function = next<decltype(::dlopen)>("dlopen");
+  void* const library = function(name, how);
+  if (plan != nullptr && library != nullptr) ::dl_iterate_phdr(find_database, nullptr);
+  return library;
 }
 
 void* malloc(size_t size) noexcept {
