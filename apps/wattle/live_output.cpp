@@ -65,12 +65,19 @@ LiveOutput LiveOutput::of_stderr() {
   return {Fd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kFirst)), "stderr"};
 }
 
-bool LiveOutput::put(std::string_view text) {
+bool LiveOutput::put(std::string_view text) { return put_safe(safe_for(fd_.get(), text)); }
+
+bool LiveOutput::put(const Redrawn& text) {
+  return put_safe(text.movement + safe_for(fd_.get(), text.text));
+}
+
+bool LiveOutput::put_safe(std::string text) {
   flush();
   if (over_ || has_rest() || text.empty()) return !over_ && !has_rest();
-  rest_ = text;
+  const std::size_t size = text.size();
+  rest_ = std::move(text);
   flush();
-  const bool is_taken = !over_ && rest_.size() < text.size();
+  const bool is_taken = !over_ && rest_.size() < size;
   if (!is_taken) rest_.clear();
   return is_taken;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/fd.hpp"
+#include "screen.hpp"
 
 namespace wattle::app {
 
@@ -19,9 +20,11 @@ class LiveOutput {
   [[nodiscard]] static LiveOutput of_stdout();
   [[nodiscard]] static LiveOutput of_stderr();
 
-  /// False if `text` was skipped, since the reader has not read what was written before. Throws
-  /// `WriteError`, but not for a reader that is gone: then `is_over`.
+  /// Writes `text` after `safe_output`. False if `text` was skipped, since the reader has not read
+  /// what was written before. Throws `WriteError`, but not for a reader that is gone: then
+  /// `is_over`.
   bool put(std::string_view text);
+  bool put(const Redrawn& text);
   /// A part of what was put waits for room: `flush` when `fd` can be written to. Throws as `put`.
   [[nodiscard]] bool has_rest() const noexcept { return !rest_.empty(); }
   void flush();
@@ -32,6 +35,8 @@ class LiveOutput {
   void close();
 
  private:
+  bool put_safe(std::string text);
+
   Fd fd_;
   std::string name_;
   std::string rest_;

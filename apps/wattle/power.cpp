@@ -242,14 +242,14 @@ class PowerOutput {
     }
   }
   /// The totals, which replace a table.
-  [[nodiscard]] std::string totals(const PowerLine& total) {
+  [[nodiscard]] Redrawn totals(const PowerLine& total) {
     std::string text = totals_of(options_, total, style_of(STDOUT_FILENO));
-    if (!screen_) return text;
+    if (!screen_) return {.movement = "", .text = std::move(text)};
     return screen_->redraw(text.substr(text.find_first_not_of('\n')), screen_size(STDOUT_FILENO));
   }
 
  private:
-  [[nodiscard]] std::string drawn(const PowerLine& line) {
+  [[nodiscard]] Redrawn drawn(const PowerLine& line) {
     const ScreenSize size = screen_size(STDOUT_FILENO);
     TextStyle style = style_;
     style.width = size.columns;
@@ -262,7 +262,7 @@ class PowerOutput {
   std::optional<Screen> screen_{};
 };
 
-void put_totals(const PowerOptions& options, const std::string& text, LiveOutput& out) {
+void put_totals(const PowerOptions& options, const Redrawn& text, LiveOutput& out) {
   // A table holds nothing but its rows.
   if (options.format != PowerFormat::csv) {
     const bool is_written = out.put(text) && !out.has_rest();

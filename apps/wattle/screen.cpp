@@ -40,14 +40,15 @@ std::string fitted(std::string_view text, const TextStyle& style, std::size_t he
   return result;
 }
 
-std::string Screen::redraw(std::string text, ScreenSize size) {
-  if (!replaces_) return std::exchange(size_, size) ? "\n" + text : text;
+Redrawn Screen::redraw(std::string text, ScreenSize size) {
+  if (!replaces_)
+    return {.movement = std::exchange(size_, size) ? "\n" : "", .text = std::move(text)};
   std::string back = lines_ == 0 ? "\r" : fmt::format("\x1b[{}A\r", lines_);
   // A terminal that was resized has broken or joined lines: how many there are is not known.
   if (size_ && size_ != size) back = "\x1b[2J\x1b[H";
   size_ = size;
   lines_ = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-  return back + "\x1b[J" + std::move(text);
+  return {.movement = back + "\x1b[J", .text = std::move(text)};
 }
 
 ScreenMessages::ScreenMessages(std::string_view command, bool waits,

@@ -27,6 +27,12 @@ struct ScreenSize {
 [[nodiscard]] std::string fitted(std::string_view text, const TextStyle& style, std::size_t height,
                                  std::size_t kept = 0);
 
+/// What replaces a text on a terminal. Escape sequences other than colors are in `movement` alone.
+struct Redrawn {
+  std::string movement;
+  std::string text;
+};
+
 /// Redraws a text; on a terminal without escape sequences, prints one below the other. Threads: one
 /// at a time.
 class Screen {
@@ -35,7 +41,7 @@ class Screen {
   explicit Screen(bool replaces) noexcept : replaces_(replaces) {}
 
   /// What must be written to replace the text that was drawn before.
-  [[nodiscard]] std::string redraw(std::string text, ScreenSize size);
+  [[nodiscard]] Redrawn redraw(std::string text, ScreenSize size);
 
  private:
   bool replaces_;

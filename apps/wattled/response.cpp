@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/printable_text.hpp"
 #include "wire/encode.hpp"
 
 namespace wattle::daemon {
@@ -67,7 +68,9 @@ Response error_response(unsigned status, std::string_view message) {
 
 Response response_of(const QueryFault& fault) {
   if (fault.form == QueryFault::Form::json) return error_response(400, fault.what());
-  return {.status = 400, .body = fault.what(), .content_type = "text/plain; charset=utf-8"};
+  return {.status = 400,
+          .body = safe_output(fault.what(), Colors::none),
+          .content_type = "text/plain; charset=utf-8"};
 }
 
 }  // namespace wattle::daemon

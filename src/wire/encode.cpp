@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/printable_text.hpp"
 #include "base/text.hpp"
 
 namespace wattle::wire {
@@ -92,7 +93,8 @@ std::string ids(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::string json_string(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return safe_json(
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string json_string_or_null(std::string_view text) {

@@ -83,6 +83,15 @@ TEST_P(LiveOutputTest, LeavesOutWhatWouldStandInTheMiddleOfALine) {
   EXPECT_EQ(taken(ends_.read_end).find('a'), std::string::npos);
 }
 
+TEST_P(LiveOutputTest, WritesNoEscapeSequencesButThoseThatMoveADrawnText) {
+  EXPECT_TRUE(out_.put("gpu \x1b[2J\xc2\x9b\xe2\x80\xae 5 W\n"));
+  EXPECT_EQ(taken(ends_.read_end), "gpu \\x1b[2J\\xc2\\x9b\\u{202e} 5 W\n");
+  EXPECT_TRUE(out_.put("{\"name\":\"\x7f\"}\n"));
+  EXPECT_EQ(taken(ends_.read_end), "{\"name\":\"\\u007f\"}\n");
+  EXPECT_TRUE(out_.put(Redrawn{.movement = "\r\x1b[J", .text = "gpu \x1b[2J\n"}));
+  EXPECT_EQ(taken(ends_.read_end), "\r\x1b[Jgpu \\x1b[2J\n");
+}
+
 TEST_P(LiveOutputTest, IsOverWhereNobodyReadsAnyMore) {
   ends_.read_end.reset();
   EXPECT_FALSE(out_.put("a line\n"));
