@@ -6,8 +6,10 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/facts_text.hpp"
 #include "base/quantity.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -54,9 +56,10 @@ bool has_part_of(const MachineSummary& machine, std::string_view kind) {
   });
 }
 
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
 /// What the total lacks: kinds that lack it for one reason share a line.
-std::string missing_text(const MachineSummary& machine) {
-  std::string text;
+void add_missing(Facts& facts, const MachineSummary& machine) {
   const auto& missing = machine.total_missing;
   for (auto part = missing.begin(); part != missing.end();) {
     std::vector<std::string> kinds;
@@ -65,60 +68,83 @@ std::string missing_text(const MachineSummary& machine) {
       kinds.push_back((has_part_of(machine, part->kind) ? "not all of " : "no ") +
                       upper(part->kind));
     }
-    text += fmt::format("{:<12}  {}: {}\n", "", fmt::join(kinds, ", "), printable(reason));
+    facts.emplace_back("", fmt::format("{}: {}", fmt::join(kinds, ", "), printable(reason)));
   }
-  return text;
 }
 
 /// The total, and what it lacks.
-std::string total_text(const MachineSummary& machine) {
+void add_total(Facts& facts, const MachineSummary& machine) {
   const MeasuredEnergy& energy = machine.energy;
   if (!energy.energy) {
-    return fmt::format("{:<12}  unknown\n", "energy") + missing_text(machine);
+    facts.emplace_back("energy", "unknown");
+    return add_missing(facts, machine);
   }
   const bool is_lower_bound =
       energy.unknown > Seconds(0) ||
       std::ranges::any_of(machine.total_missing, [&](const MissingEnergy& part) {
         return has_part_of(machine, part.kind);
       });
-  return fmt::format("{:<12}  {}{} ({}){}\n", "energy", is_lower_bound ? "at least " : "",
-                     to_text(*energy.energy, energy.uncertainty),
-                     printable(joined(machine.energy_covers, " + ")), remarks(energy.unknown, {})) +
-         missing_text(machine);
+  facts.emplace_back("energy", fmt::format("{}{} ({}){}", is_lower_bound ? "at least " : "",
+                                           to_text(*energy.energy, energy.uncertainty),
+                                           printable(joined(machine.energy_covers, " + ")),
+                                           remarks(energy.unknown, {})));
+  add_missing(facts, machine);
 }
 
 /// A line for each thing that is no GPU.
-std::string machine_text(const ResourceSummary& summary) {
-  std::string text;
+void add_machine(Facts& facts, const ResourceSummary& summary) {
   for (const DomainSummary& domain : summary.domains) {
     const auto& energy = domain.energy;
     const bool has_mean = energy.energy && domain.mean_power;
-    text += fmt::format(
-        "{:<12}  {}{}{}\n", printable(domain.name),
-        energy.energy ? to_text(*energy.energy, energy.uncertainty) : "energy unknown",
-        has_mean ? ", " + power_text(*domain.mean_power, *energy.energy, energy.uncertainty) +
-                       " on average"
-                 : "",
-        remarks(energy.unknown, energy.flags));
+    facts.emplace_back(
+        printable(domain.name),
+        fmt::format(
+            "{}{}{}",
+            energy.energy ? to_text(*energy.energy, energy.uncertainty) : "energy unknown",
+            has_mean ? ", " + power_text(*domain.mean_power, *energy.energy, energy.uncertainty) +
+                           " on average"
+                     : "",
+            remarks(energy.unknown, energy.flags)));
   }
   const MachineSummary& machine = summary.machine;
-  text += total_text(machine);
+  add_total(facts, machine);
   if (machine.peak_memory_bytes) {
-    text += fmt::format(
-        "{:<12}  {}{} used at most\n", "memory", bytes_text(machine.peak_memory_bytes),
-        machine.memory_bytes ? " of " + bytes_text(machine.memory_bytes) : std::string());
+    facts.emplace_back("memory",
+                       fmt::format("{}{} used at most", bytes_text(machine.peak_memory_bytes),
+                                   machine.memory_bytes ? " of " + bytes_text(machine.memory_bytes)
+                                                        : std::string()));
   }
   if (machine.disk_read_bytes || machine.disk_written_bytes) {
-    text +=
-        fmt::format("{:<12}  {} read, {} written\n", "disk", bytes_text(machine.disk_read_bytes),
-                    bytes_text(machine.disk_written_bytes));
+    facts.emplace_back("disk",
+                       fmt::format("{} read, {} written", bytes_text(machine.disk_read_bytes),
+                                   bytes_text(machine.disk_written_bytes)));
   }
   if (machine.network_received_bytes || machine.network_sent_bytes) {
-    text += fmt::format("{:<12}  {} received, {} sent\n", "network",
-                        bytes_text(machine.network_received_bytes),
-                        bytes_text(machine.network_sent_bytes));
+    facts.emplace_back(
+        "network", fmt::format("{} received, {} sent", bytes_text(machine.network_received_bytes),
+                               bytes_text(machine.network_sent_bytes)));
   }
-  return text;
+}
+
+/// The figures that are of no one GPU.
+Facts facts_of(const ResourceSummary& summary) {
+  Facts facts;
+  const bool has_cpu = summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct;
+  facts.emplace_back("CPU", has_cpu ? fmt::format("{} user, {} idle on average",
+                                                  shown(summary.cpu_usr_mean_pct, "%"),
+                                                  shown(summary.cpu_idle_mean_pct, "%"))
+                                    : "unknown");
+  add_machine(facts, summary);
+  if (summary.jax_peak_bytes_mb) {
+    facts.emplace_back("allocator",
+                       fmt::format("{} at most", shown(summary.jax_peak_bytes_mb, "MiB")));
+  }
+  if (const std::string said = remarks(summary.energy_unknown, summary.energy_flags);
+      !said.empty()) {
+    const bool is_bound = summary.energy && summary.energy_unknown > Seconds(0);
+    facts.emplace_back("GPU energy", (is_bound ? "at least:" : "") + said.substr(is_bound ? 1 : 2));
+  }
+  return facts;
 }
 
 }  // namespace
@@ -142,24 +168,6 @@ std::ostream& operator<<(std::ostream& out, const ResourceSummary& summary) {
 }
 
 std::string summary_text(const ResourceSummary& summary, const TextStyle& style) {
-  constexpr std::size_t kLabelWidth = 14;
-  std::string text;
-  const bool has_cpu = summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct;
-  text += has_cpu ? fmt::format("{:<12}  {} user, {} idle on average\n", "CPU",
-                                shown(summary.cpu_usr_mean_pct, "%"),
-                                shown(summary.cpu_idle_mean_pct, "%"))
-                  : fmt::format("{:<12}  unknown\n", "CPU");
-  text += machine_text(summary);
-  if (summary.jax_peak_bytes_mb) {
-    text +=
-        fmt::format("{:<12}  {} at most\n", "allocator", shown(summary.jax_peak_bytes_mb, "MiB"));
-  }
-  if (const std::string said = remarks(summary.energy_unknown, summary.energy_flags);
-      !said.empty()) {
-    const bool is_bound = summary.energy && summary.energy_unknown > Seconds(0);
-    text +=
-        fmt::format("{:<12}{}{}\n", "GPU energy", is_bound ? "  at least:" : " ", said.substr(1));
-  }
   std::string sources;
   for (const SummaryFile& file : summary.files) {
     sources += fmt::format("{}: {}", printable(file.path.string()), counted(file.rows, "row"));
@@ -174,7 +182,7 @@ std::string summary_text(const ResourceSummary& summary, const TextStyle& style)
     sources += '\n';
   }
   return (has_gpus(summary) ? gpu_figures_text(summary, style) : "") +
-         wrapped(text, style, kLabelWidth) + wrapped(sources, style);
+         facts_text(facts_of(summary), style) + wrapped(sources, style);
 }
 
 }  // namespace wattle

@@ -362,5 +362,21 @@ TEST(SummaryOfAFolder, ReportsHowManyBytesItHasRead) {
   EXPECT_TRUE(summary.cpu_usr_mean_pct);
 }
 
+TEST(SummaryText, HasOneColumnWhateverANameIs) {
+  ResourceSummary summary;
+  for (const char* name : {"package_0", "a_domain_whose_name_has_forty_characters"}) {
+    summary.domains.push_back({.name = name, .energy = {}, .mean_power = {}});
+  }
+  summary.machine.peak_memory_bytes = 1000;
+  std::istringstream lines(summary.to_text());
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    ASSERT_GT(line.size(), 42U) << line;
+    EXPECT_EQ(line.substr(40, 2), "  ") << line;
+    EXPECT_NE(line[42], ' ') << line;
+  }
+  EXPECT_EQ(count, 5) << summary.to_text();
+}
+
 }  // namespace
 }  // namespace wattle
