@@ -137,5 +137,9 @@ TEST(Encode, NeitherEventsNorCommentsHaveCarriageReturns) {
   EXPECT_EQ(comment("alive"), ": alive\n\n");
 }
 
+TEST(Encode, TextHasNoControlCharactersAndNoMarksOfDirection) {
+  EXPECT_EQ(json_string("a\x1b[2J\x7f\xc2\x9b\xe2\x80\xae"), R"("a\u001b[2J\u007f\u009b\u202e")");
+}
+
 }  // namespace
 }  // namespace wattle::wire
