@@ -50,7 +50,7 @@ std::string cross_check_text(const CrossChecks& measured) {
     const auto side = [](const std::string& source, const std::optional<Joules>& energy) {
       return fmt::format("{} {}", source, energy ? to_text(*energy) : "unknown");
     };
-    text += fmt::format("{:<18} {}, {} ", check.domain.name(), side(check.source, check.energy),
+    text += fmt::format("{}\t{}, {} ", check.domain.name(), side(check.source, check.energy),
                         side(check.other_source, check.other_energy));
     if (const std::optional<Joules> difference = check.difference()) {
       text +=

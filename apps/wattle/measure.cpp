@@ -221,7 +221,7 @@ Channel with_discovered(Channel channel, const Measured& measured) {
 }
 
 std::string measured_text(const Measured& measured) {
-  constexpr const char* kIndent = "                     ";
+  constexpr const char* kIndent = "\t  ";
   if (!measured.seen) return fmt::format("{}measured: {}\n", kIndent, reason_of(measured));
   const Observation& seen = *measured.seen;
   std::string text = fmt::format("{}measured: {}\n", kIndent,

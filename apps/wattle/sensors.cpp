@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/facts_text.hpp"
 #include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
@@ -125,7 +126,7 @@ std::string gauge_text(const Channel& assumed, const Measured* measured) {
   const Channel channel = best_known(assumed, measured);
   // Otherwise the measured period is printed.
   const bool shows_update = measured == nullptr || !measured->seen;
-  std::string text = fmt::format("{:<18} {}, {}", channel.domain.name(), to_string(channel.metric),
+  std::string text = fmt::format("{}\t{}, {}", channel.domain.name(), to_string(channel.metric),
                                  unit_of(channel.metric));
   if (channel.scope == Scope::module) text += ", of the whole module";
   const auto add_time = [&](const char* what, std::chrono::nanoseconds time) {
@@ -140,18 +141,18 @@ std::string gauge_text(const Channel& assumed, const Measured* measured) {
 
 std::string counter_text(const Ways& ways) {
   const Channel& channel = ways.front();
-  std::string text = fmt::format("{:<18} energy counter, {} a tick, {}\n{:<18}   {}: {}\n",
+  std::string text = fmt::format("{}\tenergy counter, {} a tick, {}\n{}\t  {}: {}\n",
                                  channel.domain.name(), to_text(channel.counter.tick),
                                  reach_text(channel.counter), "", channel.source, channel.place);
   for (const Channel& other : std::span(ways).subspan(1)) {
-    text += fmt::format("{:<18}   also {}: {}\n", "", other.source, other.place);
+    text += fmt::format("{}\t  also {}: {}\n", "", other.source, other.place);
   }
   if (channel.contained_in) {
     text +=
-        fmt::format("{:<18}   inside {}, not added to a total\n", "", channel.contained_in->name());
+        fmt::format("{}\t  inside {}, not added to a total\n", "", channel.contained_in->name());
   }
   if (channel.scope == Scope::module) {
-    text += fmt::format("{:<18}   of the whole module, not added to a total\n", "");
+    text += fmt::format("{}\t  of the whole module, not added to a total\n", "");
   }
   return text;
 }
@@ -165,7 +166,7 @@ std::string channel_text(const Ways& ways, const Measured* measured) {
 }
 
 std::string device_text(const DeviceInfo& device, const Domain& domain) {
-  std::string text = fmt::format("{:<18} {}", domain.name(), device.model);
+  std::string text = fmt::format("{}\t{}", domain.name(), device.model);
   if (!device.pci_address.empty()) text += ", PCI " + device.pci_address;
   if (!device.id.empty()) text += ", " + device.id;
   if (!device.driver.empty()) text += ", driver " + device.driver;
@@ -201,7 +202,7 @@ std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<
         found.refused, std::back_inserter(passed_over),
         [&](const SensorRefusal& r) { return r.domain && read.contains(*r.domain); });
     for (const SharedCause& cause : by_cause(passed_over)) {
-      text += fmt::format("{:<18} not through {}: {}\n", subjects_text(cause), cause.refusal.source,
+      text += fmt::format("{}\tnot through {}: {}\n", subjects_text(cause), cause.refusal.source,
                           cause.refusal.reason);
     }
   }
@@ -255,7 +256,7 @@ int execute(const SensorsOptions& options) {
     channels.push_back(channel_json(ways, of_channel));
   }
   for (const SharedCause& cause : by_cause(refused)) {
-    text += fmt::format("{:<18} not read: {}\n", subjects_text(cause), cause.refusal.reason);
+    text += fmt::format("{}\tnot read: {}\n", subjects_text(cause), cause.refusal.reason);
   }
   text += passed_over_text(surveys, read);
   if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
@@ -267,9 +268,8 @@ int execute(const SensorsOptions& options) {
     text += cross_check_text(checked);
     json["cross_check"] = cross_check_json(checked);
   }
-  constexpr std::size_t kNameWidth = 21;
   text = options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                      : wrapped(text, style_of(STDOUT_FILENO), kNameWidth);
+                      : labelled_lines(text, style_of(STDOUT_FILENO));
   Output::open("-", false).write(text);
   return 0;
 }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "base/facts_text.hpp"
+
 namespace wattle {
 namespace {
 
@@ -92,6 +96,16 @@ TEST(TextTable, BreaksItsLastCell) {
   TextTable table({Align::left, Align::left}, kNarrow, 0);
   table.add({"gpu_0", "a long reason for it"});
   EXPECT_EQ(table.text(), "gpu_0  a long reason\n       for it\n");
+}
+
+TEST(LabelledLines, StartTheirTextsInOneColumn) {
+  const std::string name(40, 'n');
+  EXPECT_EQ(labelled_lines("a\tone\n\t  two\nno label\n", {}),
+            "a" + std::string(18, ' ') + "one\n" + std::string(21, ' ') + "two\nno label\n");
+  EXPECT_EQ(labelled_lines("a\tone\n" + name + "\ttwo\n", {}),
+            "a" + std::string(40, ' ') + "one\n" + name + " two\n");
+  const std::string list(60, 'n');
+  EXPECT_EQ(labelled_lines(list + "\tone\n", {}), list + " one\n");
 }
 
 }  // namespace
