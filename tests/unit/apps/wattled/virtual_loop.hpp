@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,7 +18,7 @@
 
 namespace wattle::daemon {
 
-/// Threads: one at a time, but for posts.
+/// Threads: one at a time, but for posts and `now`.
 class VirtualLoop final : public Loop {
  public:
   explicit VirtualLoop(TimePoint start = TimePoint(std::chrono::hours(1))) : now_(start) {}
@@ -25,7 +26,7 @@ class VirtualLoop final : public Loop {
   VirtualLoop& operator=(const VirtualLoop&) = delete;
   /// What still waits may own the timer that it waits for.
   ~VirtualLoop() override { timers_->clear(); }
-  [[nodiscard]] TimePoint now() const override { return now_; }
+  [[nodiscard]] TimePoint now() const override { return now_.load(); }
   [[nodiscard]] std::unique_ptr<Timer> make_timer() override {
     return std::make_unique<VirtualTimer>(timers_);
   }
@@ -62,12 +63,12 @@ class VirtualLoop final : public Loop {
   void run_writable() { run(std::exchange(writers_, {})); }
   /// Timers go off on the way.
   void advance(std::chrono::nanoseconds step) {
-    const TimePoint end = now_ + step;
+    const TimePoint end = now_.load() + step;
     while (const auto next = timers_->take_next(end)) {
-      now_ = std::max(now_, next->first + (lateness ? lateness() : std::chrono::nanoseconds(0)));
+      now_ = std::max(now_.load(), next->first + (lateness ? lateness() : std::chrono::nanoseconds(0)));
       next->second();
     }
-    now_ = std::max(now_, end);
+    now_ = std::max(now_.load(), end);
   }
   /// How much later than asked for the next timer goes off; null: not at all.
   std::function<std::chrono::nanoseconds()> lateness{};
@@ -159,7 +160,7 @@ class VirtualLoop final : public Loop {
     Work fail_;
   };
 
-  TimePoint now_;
+  std::atomic<TimePoint> now_;  ///< devices read it in their threads
   std::shared_ptr<Timers> timers_ = std::make_shared<Timers>();
   using Waiting = std::map<const VirtualWatch*, Work>;
   static void run(const Waiting& waiting) {
