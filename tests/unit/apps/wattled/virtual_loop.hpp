@@ -65,7 +65,8 @@ class VirtualLoop final : public Loop {
   void advance(std::chrono::nanoseconds step) {
     const TimePoint end = now_.load() + step;
     while (const auto next = timers_->take_next(end)) {
-      now_ = std::max(now_.load(), next->first + (lateness ? lateness() : std::chrono::nanoseconds(0)));
+      now_ = std::max(now_.load(),
+                      next->first + (lateness ? lateness() : std::chrono::nanoseconds(0)));
       next->second();
     }
     now_ = std::max(now_.load(), end);
