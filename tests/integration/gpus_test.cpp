@@ -37,10 +37,10 @@ TEST_F(Gpus, AreListedWithWhatTheyReport) {
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out,
-              HasSubstr("nvidia_gpu_0       NVIDIA H100 PCIe, PCI 0000:41:00.0, GPU-aaaa, "
+              HasSubstr("nvidia_gpu_0        NVIDIA H100 PCIe, PCI 0000:41:00.0, GPU-aaaa, "
                         "driver 535.104.05\n"));
   EXPECT_THAT(outcome.out,
-              HasSubstr("nvidia_gpu_0       power_instant, W, mean over 0.025 s, renewed every "
+              HasSubstr("nvidia_gpu_0        power_instant, W, mean over 0.025 s, renewed every "
                         "0.100 s, sees 25 % of the time\n"));
   EXPECT_THAT(outcome.out, HasSubstr("nvidia_gpu_1 energy not read: this GPU, or its driver, does "
                                      "not offer it\n"));

@@ -37,12 +37,11 @@ Observation regular() {
 }
 
 TEST(Measured, IsReportedWithWhatWasAssumed) {
-  EXPECT_EQ(
-      measured_text({.channel = gauge(), .seen = regular()}),
-      "                     measured: renewed every 50.0 ms (assumed: 100 ms), spread 300 µs, "
-      "99 % within 51.0 ms\n"
-      "                     changes by 437.0 mW, at least 12.00 mW; a reading takes 20.0 µs, "
-      "at most 1.50 ms\n");
+  EXPECT_EQ(measured_text({.channel = gauge(), .seen = regular()}),
+            "\t  measured: renewed every 50.0 ms (assumed: 100 ms), spread 300 µs, "
+            "99 % within 51.0 ms\n"
+            "\t  changes by 437.0 mW, at least 12.00 mW; a reading takes 20.0 µs, "
+            "at most 1.50 ms\n");
 }
 
 TEST(Measured, HasThreeDigits) {
@@ -88,8 +87,7 @@ TEST(Measured, ReportsACounterThatFell) {
 
 TEST(Measured, HasAReasonInPlaceOfFiguresWhereTheDriverDidNotAnswer) {
   const Measured measured{.channel = gauge()};
-  EXPECT_EQ(measured_text(measured),
-            "                     measured: the driver did not answer within 2 s\n");
+  EXPECT_EQ(measured_text(measured), "\t  measured: the driver did not answer within 2 s\n");
   const auto json = measured_json(measured);
   for (const auto& [key, value] : json.items()) {
     if (key == "reason") {
