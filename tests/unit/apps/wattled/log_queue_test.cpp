@@ -96,11 +96,11 @@ TEST_F(Queue, CountsWhatWasWrittenToNobody) {
 
 TEST_F(Queue, IsDestroyedWhileItsThreadIsStuck) {
   for (int i = 0; i < 200; ++i) queue_->push(std::string(1000, 'x'));
-  EXPECT_FALSE(queue_->flush(milliseconds(0))) << "its thread waits for a reader";
+  pollfd written{.fd = read_end_.get(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(::poll(&written, 1, 60'000), 1) << "its thread has started to write";
+  EXPECT_FALSE(queue_->flush(milliseconds(0))) << "and waits for a reader";
   queue_.reset();
-  // Nobody has read before that; the thread may end now. It may not have run so far.
-  pollfd ready{.fd = read_end_.get(), .events = POLLIN, .revents = 0};
-  ASSERT_EQ(::poll(&ready, 1, 60'000), 1);
+  // Nobody has read before that; the thread may end now.
   EXPECT_THAT(read(), testing::StartsWith(std::string(1000, 'x')));
 }
 
