@@ -150,6 +150,7 @@ Page page_of(const BenchRecord& bench) {
   add_sentences(page, "Warnings", bench.warnings);
   add_sentences(page, "Not measured", missing_energy(bench));
   std::vector<NamedRuns> all;
+  all.reserve(bench.commands.size());
   for (const BenchCommand& command : bench.commands) all.push_back({command.name, command.runs});
   page.blocks.emplace_back(Heading{"All runs"});
   add_runs_plots(page, all);

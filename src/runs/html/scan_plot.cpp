@@ -49,7 +49,7 @@ std::optional<std::string> scanned_number(const Commands& commands) {
 std::string others_of(const BenchCommand& command, const std::string& parameter) {
   std::vector<std::string> words;
   for (const auto& [name, value] : command.parameters) {
-    if (name != parameter) words.push_back(printable(name + " " + value, 40));
+    if (name != parameter) words.push_back(printable(fmt::format("{} {}", name, value), 40));
   }
   return joined(words, ", ");
 }
