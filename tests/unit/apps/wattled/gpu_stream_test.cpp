@@ -100,14 +100,15 @@ class GpuStreams : public testing::Test {
   void wait_for_post() {
     while (loop_.run_posted() == 0) std::this_thread::yield();
   }
-  /// It hangs, and takes no more questions.
+  /// It hangs, and takes no more questions until it has answered these.
   void fill_queue_of_first() {
     first_->is_shut = true;
     const auto job = [gpu = first_] { (void)ask(*gpu, GpuQuestion::power); };
     EXPECT_TRUE(thread_->add(job));
     while (first_->reads == 0) std::this_thread::yield();
-    for (int i = 0; i < 100; ++i) EXPECT_TRUE(thread_->add(job));
+    for (int i = 1; i < kQueued; ++i) EXPECT_TRUE(thread_->add(job));
   }
+  static constexpr int kQueued = 100;
 
   VirtualLoop loop_;
   std::shared_ptr<GatedGpu> first_ = std::make_shared<GatedGpu>();
@@ -175,7 +176,7 @@ TEST_F(GpuStreams, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
   loop_.advance(milliseconds(1'050));
   EXPECT_THAT(listener_.frames, ElementsAre(HasSubstr(": gpu 0: its driver does not answer")));
   first_->is_shut = false;
-  while (first_->reads < 10) std::this_thread::yield();  // there is room again
+  while (first_->reads < kQueued) std::this_thread::yield();  // none waits any more
   loop_.advance(milliseconds(50));
   while (listener_.frames.size() < 2) {
     wait_for_post();
