@@ -173,8 +173,7 @@ struct SummaryFile {
   std::uint64_t rows = 0;
   /// Rows that were left out: cut off, damaged, or something else (an error message).
   std::uint64_t bad_rows = 0;
-  /// Good rows whose GPU nothing shows: they count in the figures of all GPUs
-  /// alone.
+  /// Good rows whose GPU nothing shows: they count in the figures of all GPUs alone.
   std::uint64_t unassigned_rows = 0;
   /// What showed which rows are of one GPU: "index", "uuid", "serial", "pci.bus_id", or "order of
   /// rows", then with what showed the number of GPUs; empty for files that have none.

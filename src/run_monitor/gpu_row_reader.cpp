@@ -99,10 +99,9 @@ bool GpuRowReader::take_header(std::string_view line) {
   constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
                                                     "gpu_serial", "pci.bus_id", "gpu_bus_id"};
   for (const std::string_view id : kIds) {
+    if (found.uuid != kNone) break;
     found.uuid = place({id});
-    if (found.uuid == kNone) continue;
-    id_column_ = id;
-    break;
+    found.id_name = id;
   }
   if (!is_header && found.timestamp == kNone) return false;
   columns_ = found;

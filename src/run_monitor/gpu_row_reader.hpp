@@ -31,7 +31,7 @@ class GpuRowReader {
   [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }
   /// The column that names the GPUs; empty where there is none.
   [[nodiscard]] std::string_view id_column() const noexcept {
-    return has_uuid() ? id_column_ : std::string_view(has_index() ? "index" : "");
+    return has_uuid() ? columns_.id_name : std::string_view(has_index() ? "index" : "");
   }
   [[nodiscard]] bool has_time() const noexcept { return columns_.timestamp != kNone; }
   /// False where the header names no column that has a figure.
@@ -66,6 +66,7 @@ class GpuRowReader {
     std::size_t name = kNone;
     std::size_t index = kNone;
     std::size_t uuid = kNone;
+    std::string_view id_name{};  ///< of `uuid`
   };
   using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< after the last: empty
 
@@ -80,9 +81,8 @@ class GpuRowReader {
   [[nodiscard]] std::string why_bad_cell() const;
 
   Columns columns_;
-  Cells cells_;                 ///< of the line that was read last
-  std::size_t count_ = 0;       ///< of them
-  std::string_view id_column_;  ///< the name of `columns_.uuid`
+  Cells cells_;            ///< of the line that was read last
+  std::size_t count_ = 0;  ///< of them
   TimeReader times_;
   bool has_header_ = false;
   bool has_figures_ = true;

@@ -21,7 +21,7 @@ void GpuCsv::take(std::string_view line) {
 }
 
 void GpuCsv::take_damaged() {
-  if (has_names() || !reader_.has_time()) {
+  if (!guesses_gpus()) {
     RowCounts::take_damaged();
     return;
   }
@@ -44,8 +44,8 @@ void GpuCsv::take_row(std::string_view line) {
     count(row.is_good() ? named_gpu() : nullptr, row);
     return;
   }
-  if (!reader_.has_time()) {
-    lacks_time_ = lacks_time_ || row.whole;
+  if (!guesses_gpus()) {
+    lacks_time_ = lacks_time_ || (row.whole && !reader_.has_time());
     count(row.is_good() ? gpu_at(0) : nullptr, row);
     return;
   }
@@ -192,6 +192,8 @@ GpuTable GpuCsv::figures() const {
   const RowAssigner::Outcome outcome =
       lacks_time_ ? RowAssigner::Outcome::unknown : assigner_.outcome();
   table.problem = lacks_time_ ? kNoTimes : assigner_.reason();
+  table.gpus_by = gpus_by();
+  table.unassigned_rows = unassigned_rows_;
   if (outcome == RowAssigner::Outcome::unknown) return table;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Gpu& gpu = gpus_[i];

@@ -28,13 +28,10 @@ class GpuCsv : RowCounts {
   /// How many GPUs the rows are of, where something else shows it; before the first line.
   /// `evidence`: what that is.
   void expect_gpus(std::size_t gpus, std::string evidence) {
+    is_of_one_gpu_ = gpus == 1;
     assigner_.expect_gpus(gpus);
     count_evidence_ = std::move(evidence);
   }
-  /// What showed which rows are of one GPU.
-  [[nodiscard]] std::string gpus_by() const;
-  /// Good rows of which nothing showed that.
-  [[nodiscard]] std::uint64_t unassigned_rows() const { return ended().unassigned_rows_; }
 
   /// So far; costs a copy of everything.
   [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
@@ -75,16 +72,22 @@ class GpuCsv : RowCounts {
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
   [[nodiscard]] GpuTable figures() const;
+  [[nodiscard]] std::string gpus_by() const;
   /// As if there were no more rows.
   [[nodiscard]] GpuCsv ended() const;
   [[nodiscard]] bool has_names() const noexcept {
     return reader_.has_index() || reader_.has_uuid();
+  }
+  /// Nothing but the rows shows whose they are.
+  [[nodiscard]] bool guesses_gpus() const noexcept {
+    return !has_names() && !is_of_one_gpu_ && reader_.has_time();
   }
 
   GpuRowReader reader_;
   std::uint64_t readable_ = 0;
   std::vector<Gpu> gpus_;
   RowAssigner assigner_;
+  bool is_of_one_gpu_ = false;  ///< something else shows it
   std::string count_evidence_;
   std::vector<RowAssigner::AssignedRow> assigned_;  ///< reused
   std::optional<std::int64_t> first_ms_{};          ///< of a row that is whole

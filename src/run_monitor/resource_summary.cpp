@@ -69,9 +69,9 @@ void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& rea
   if (is_measured) gpus_in_file = 1;
   if (gpus_in_file) csv.expect_gpus(*gpus_in_file, std::move(evidence));
   SummaryFile file = read_table(source, csv, read);
-  file.unassigned_rows = csv.unassigned_rows();
-  if (file.rows > 0) file.gpus_by = is_measured ? "hw_samples.csv" : csv.gpus_by();
   GpuTable table = csv.result();
+  file.unassigned_rows = table.unassigned_rows;
+  if (file.rows > 0) file.gpus_by = is_measured ? "hw_samples.csv" : std::move(table.gpus_by);
   if (!is_measured) {
     add_problem(file, table.problem);
     static_cast<GpuFigures&>(summary) = table.all;

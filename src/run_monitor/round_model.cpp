@@ -215,14 +215,15 @@ std::optional<std::size_t> RoundModel::first_position() const noexcept {
   for (std::size_t s = 1; s < gpus(); ++s) {
     if (gaps_[s].expected_ms > gaps_[longest].expected_ms) longest = s;
   }
-  Gap second{};
+  Gap others{};  // the longest and the least even one of them
   for (std::size_t s = 0; s < gpus(); ++s) {
-    if (s != longest && gaps_[s].expected_ms > second.expected_ms) second = gaps_[s];
-    if (s != longest) second.spread_ms = std::max(second.spread_ms, gaps_[s].spread_ms);
+    if (s == longest) continue;
+    others.expected_ms = std::max(others.expected_ms, gaps_[s].expected_ms);
+    others.spread_ms = std::max(others.spread_ms, gaps_[s].spread_ms);
   }
   const Gap& pause = gaps_[longest];
   const bool is_clear =
-      pause.expected_ms >= kClearly * second.expected_ms && are_apart(second, pause);
+      pause.expected_ms >= kClearly * others.expected_ms && are_apart(others, pause);
   if (!is_clear) return std::nullopt;
   return (longest + 1) % gpus();
 }

@@ -101,11 +101,6 @@ void RowAssigner::doubt(Outcome outcome, const char* reason) {
 }
 
 void RowAssigner::add(const GpuRow& row, std::vector<AssignedRow>& assigned) {
-  if (gpus_ == std::size_t{1}) {
-    // Nothing is to be found out.
-    assigned.push_back({.row = row, .track = 0});
-    return;
-  }
   if (outcome_ == Outcome::unknown) {
     assigned.push_back({.row = row});
     return;
@@ -115,7 +110,6 @@ void RowAssigner::add(const GpuRow& row, std::vector<AssignedRow>& assigned) {
 }
 
 void RowAssigner::end(std::vector<AssignedRow>& assigned) {
-  if (gpus_ == std::size_t{1}) return;
   solve(true, assigned);
   const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
   if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
@@ -125,7 +119,6 @@ void RowAssigner::end(std::vector<AssignedRow>& assigned) {
 }
 
 std::optional<std::size_t> RowAssigner::place_of(std::size_t track) const noexcept {
-  if (gpus_ == std::size_t{1}) return 0;
   return track < tracks_.size() ? tracks_[track].place : std::nullopt;
 }
 

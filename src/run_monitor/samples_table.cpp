@@ -95,54 +95,45 @@ bool SamplesTable::move_to(std::string_view time) {
   const std::optional<std::int64_t> time_ms = parse_utc_ms(time);
   if (!time_ms) return false;
   weight_ = gaps_.next(*time_ms).weight();
-  previous_ms_ = std::exchange(time_ms_, *time_ms);
+  before_ = std::exchange(now_, {.number = now_.number + 1, .ms = *time_ms});
   time_text_ = time;
-  ++moment_;
-  if (rows() == 0) {
-    run_began_ms_ = time_ms_;
-    run_began_moment_ = moment_;
-  }
+  if (rows() == 0) run_began_ = now_;
   return true;
 }
 
 /// A monitor was started: its sums begin at 0 again, and nobody knows what was before.
 void SamplesTable::begin_run() {
   gaps_.forget_last();
-  (void)gaps_.next(time_ms_);
+  (void)gaps_.next(now_.ms);
   weight_.reset();
   for (CounterGrowth& grown : grown_) grown.last.reset();
   for (Device& device : devices_) {
     if (device.run.length_s > 0.0) {
       if (device.ended.empty()) device.ended.emplace_back();
-      add(device.ended.front(), ended_run(device, moment_ - 1, previous_ms_));
+      add(device.ended.front(), ended_run(device, before_));
     }
     device.run = {};
-    device.first_moment = 0;
+    device.first = {};
   }
   ++runs_;
-  run_began_ms_ = time_ms_;
-  run_began_moment_ = moment_;
+  run_began_ = now_;
 }
 
 void SamplesTable::note_row_of(Device& device) const noexcept {
-  if (device.first_moment == 0) {
-    device.first_moment = moment_;
-    device.first_ms = time_ms_;
-  }
-  device.last_moment = moment_;
-  device.last_ms = time_ms_;
+  if (device.first.number == 0) device.first = now_;
+  device.last = now_;
 }
 
-SamplesTable::Energy SamplesTable::ended_run(const Device& device, std::uint64_t end_moment,
-                                             std::int64_t end_ms) const noexcept {
+SamplesTable::Energy SamplesTable::ended_run(const Device& device,
+                                             const Moment& end) const noexcept {
   // Of most domains there is nothing at the first time; and a row may be lost.
   constexpr std::uint64_t kFew = 2;
   Energy run = device.run;
   std::int64_t absent_ms = 0;
-  if (device.first_moment > run_began_moment_ + kFew) absent_ms += device.first_ms - run_began_ms_;
-  if (end_moment > device.last_moment + kFew) {
-    absent_ms += end_ms - device.last_ms;
-    run.length_s = static_cast<double>(end_ms - run_began_ms_) * 1e-3;
+  if (device.first.number > run_began_.number + kFew) absent_ms += device.first.ms - run_began_.ms;
+  if (end.number > device.last.number + kFew) {
+    absent_ms += end.ms - device.last.ms;
+    run.length_s = static_cast<double>(end.ms - run_began_.ms) * 1e-3;
   }
   if (absent_ms <= 0) return run;
   run.unknown_s += static_cast<double>(absent_ms) * 1e-3;
@@ -174,7 +165,7 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
   const auto add_spread = [&](Spread& spread, Cell value) { spread.add(value, weight_); };
   Energy& run = device.run;
   const bool is_of_energy = quantity.starts_with("energy_");
-  if (is_of_energy) run.length_s = static_cast<double>(time_ms_ - run_began_ms_) * 1e-3;
+  if (is_of_energy) run.length_s = static_cast<double>(now_.ms - run_began_.ms) * 1e-3;
   if (quantity == "utilization_percent" && is_share(cell)) add_spread(device.spreads.util, cell);
   if (quantity == "memory_utilization_percent" && is_share(cell)) {
     add_spread(device.spreads.mem_util, cell);
@@ -232,7 +223,7 @@ void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
 
 SamplesTable::Energy SamplesTable::total_of(const Device& device) const noexcept {
   Energy sum = device.ended.empty() ? Energy{} : device.ended.front();
-  if (device.run.length_s > 0.0) add(sum, ended_run(device, moment_, time_ms_));
+  if (device.run.length_s > 0.0) add(sum, ended_run(device, now_));
   return sum;
 }
 

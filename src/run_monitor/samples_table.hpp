@@ -48,15 +48,18 @@ class SamplesTable : public RowCounts {
     double length_s = 0.0;  ///< of the run until the newest row that has it
     Flags flags;
   };
+  /// A time of rows.
+  struct Moment {
+    std::uint64_t number = 0;  ///< counts them; 0: none came yet
+    std::int64_t ms = 0;
+  };
   struct Device {
     std::string name;
     std::string uuid{};  ///< two of a name are of two machines, or were renumbered
     std::uint32_t index = 0;
-    // The first and the last row in the run that goes on.
-    std::uint64_t first_moment = 0;
-    std::uint64_t last_moment = 0;
-    std::int64_t first_ms = 0;
-    std::int64_t last_ms = 0;
+    // Of its rows in the run that goes on.
+    Moment first{};
+    Moment last{};
     GpuSpreads spreads{};
     Energy run{};                 ///< of the run that goes on
     std::vector<Energy> ended{};  ///< one entry, the sum of those before; or none
@@ -76,10 +79,9 @@ class SamplesTable : public RowCounts {
   [[nodiscard]] Device* device_named(std::string_view name, std::string_view index,
                                      std::string_view uuid);
   void note_row_of(Device& device) const noexcept;
-  /// The energy of a device's run that ended with the row at `end_ms`: where its rows came late or
-  /// stopped while others went on, that time is unknown.
-  [[nodiscard]] Energy ended_run(const Device& device, std::uint64_t end_moment,
-                                 std::int64_t end_ms) const noexcept;
+  /// The energy of a device's run that ended at `end`: where its rows came late or stopped while
+  /// others went on, that time is unknown.
+  [[nodiscard]] Energy ended_run(const Device& device, const Moment& end) const noexcept;
   /// With its UUID where another device has the same.
   [[nodiscard]] std::string unique_name(const Device& device, std::string name) const;
   static void add(Energy& sum, const Energy& run) noexcept;
@@ -93,11 +95,9 @@ class SamplesTable : public RowCounts {
   [[nodiscard]] std::vector<MissingEnergy> total_missing() const;
 
   std::string time_text_;  ///< of the row before
-  std::int64_t time_ms_ = 0;
-  std::int64_t previous_ms_ = 0;  ///< the time before `time_ms_`
-  std::int64_t run_began_ms_ = 0;
-  std::uint64_t moment_ = 0;  ///< counts the times
-  std::uint64_t run_began_moment_ = 0;
+  Moment now_{};           ///< of the newest row
+  Moment before_{};        ///< the one before that
+  Moment run_began_{};
   std::uint64_t runs_ = 0;
   RowGaps gaps_;
   std::optional<double> weight_;  ///< of the rows of this time

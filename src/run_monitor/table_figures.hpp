@@ -157,6 +157,9 @@ struct GpuTable {
   GpuFigures all;
   std::vector<GpuSummary> gpus;
   std::string problem;
+  // See `SummaryFile`.
+  std::string gpus_by;
+  std::uint64_t unassigned_rows = 0;
 };
 
 /// The energy of all GPUs from that of each: absent where one is.

@@ -298,18 +298,18 @@ TEST(GpuCsv, LosesNothingButTheMomentThatLacksARow) {
   const GpuCsv table = csv_of(lines);
   EXPECT_EQ(table.bad_rows(), 0U);
   EXPECT_EQ(table.rows(), 8U * 100U - 1U);
-  EXPECT_EQ(table.unassigned_rows(), 7U);
+  EXPECT_EQ(table.result().unassigned_rows, 7U);
   expect_told_apart(lines, 8);
 }
 
 TEST(GpuCsv, NamesTheEvidenceForWhichRowsAreOfOneGpu) {
-  EXPECT_EQ(csv_of({"timestamp, uuid, index, power.draw [W]"}).gpus_by(), "uuid");
-  EXPECT_EQ(csv_of({"timestamp, pci.bus_id, power.draw [W]"}).gpus_by(), "pci.bus_id");
-  EXPECT_EQ(csv_of({"timestamp, index, power.draw [W]"}).gpus_by(), "index");
-  EXPECT_EQ(csv_of({}).gpus_by(), "order of rows");
+  EXPECT_EQ(csv_of({"timestamp, uuid, index, power.draw [W]"}).result().gpus_by, "uuid");
+  EXPECT_EQ(csv_of({"timestamp, pci.bus_id, power.draw [W]"}).result().gpus_by, "pci.bus_id");
+  EXPECT_EQ(csv_of({"timestamp, index, power.draw [W]"}).result().gpus_by, "index");
+  EXPECT_EQ(csv_of({}).result().gpus_by, "order of rows");
   GpuCsv counted;
   counted.expect_gpus(2, "--gpus-in-file");
-  EXPECT_EQ(counted.gpus_by(), "order of rows, --gpus-in-file");
+  EXPECT_EQ(counted.result().gpus_by, "order of rows, --gpus-in-file");
 }
 
 TEST(GpuCsv, CountsTheMomentThatWasNotWrittenToItsEnd) {
