@@ -84,6 +84,7 @@ add_library(wattle_html OBJECT
   src/report/html/curve_plot.cpp
   src/report/html/dot_plot.cpp
   src/report/html/escape.cpp
+  src/report/html/figure.cpp
   src/report/html/page.cpp
   src/report/html/page_words.cpp
   src/report/html/plot.cpp

@@ -28,11 +28,9 @@ std::vector<std::string> names_of_parameters(const std::vector<Scanned>& command
   return names;
 }
 
-std::string value_of_parameter(const BenchCommand& command, const std::string& name) {
-  for (const auto& [found, value] : command.parameters) {
-    if (found == name) return printable(value, 40);
-  }
-  return std::string(kUnknownCell);
+std::string cell_of_parameter(const BenchCommand& command, const std::string& name) {
+  const std::string* const value = parameter_of(command, name);
+  return value == nullptr ? std::string(kUnknownCell) : printable(*value, 40);
 }
 
 /// "50.00 J ± 0.11 J".
@@ -55,21 +53,34 @@ std::string beside_least(double mean, double least) {
 
 }  // namespace
 
-std::optional<ScanTable> scan_table(const BenchRecord& bench) {
-  std::vector<Scanned> commands;
-  bool has_energy = true;
+const std::string* parameter_of(const BenchCommand& command, const std::string& name) {
+  for (const auto& [found, value] : command.parameters) {
+    if (found == name) return &value;
+  }
+  return nullptr;
+}
+
+Scan scan_of(const BenchRecord& bench) {
+  Scan scan{.cost = Cost::energy, .commands = {}};
   for (const BenchCommand& command : bench.commands) {
     if (command.parameters.empty() || command.runs.empty()) continue;
-    commands.push_back({&command, 0.0});
-    has_energy = has_energy && !values_of(Cost::energy, command.runs).empty();
+    scan.commands.push_back(&command);
+    if (values_of(Cost::energy, command.runs).empty()) scan.cost = Cost::time;
   }
-  if (commands.size() < 2) return std::nullopt;
-  const Cost cost = has_energy ? Cost::energy : Cost::time;
-  for (Scanned& scanned : commands) {
-    scanned.mean = summarize(values_of(cost, scanned.command->runs)).mean;
+  return scan;
+}
+
+std::optional<ScanTable> scan_table(const BenchRecord& bench) {
+  const Scan scan = scan_of(bench);
+  if (scan.commands.size() < 2) return std::nullopt;
+  const bool has_energy = scan.cost == Cost::energy;
+  std::vector<Scanned> commands;
+  commands.reserve(scan.commands.size());
+  for (const BenchCommand* command : scan.commands) {
+    commands.push_back({command, summarize(values_of(scan.cost, command->runs)).mean});
   }
   std::ranges::stable_sort(commands, {}, &Scanned::mean);
-  ScanTable table{.ordered_by = std::string(name_of(cost)),
+  ScanTable table{.ordered_by = std::string(name_of(scan.cost)),
                   .titles = names_of_parameters(commands),
                   .parameters = 0,
                   .rows = {}};
@@ -81,7 +92,7 @@ std::optional<ScanTable> scan_table(const BenchRecord& bench) {
   for (const Scanned& scanned : commands) {
     std::vector<std::string> row;
     row.reserve(table.titles.size());
-    for (const std::string& name : names) row.push_back(value_of_parameter(*scanned.command, name));
+    for (const std::string& name : names) row.push_back(cell_of_parameter(*scanned.command, name));
     if (has_energy) row.push_back(mean_with_sd(Cost::energy, scanned.command->runs));
     row.push_back(mean_with_sd(Cost::time, scanned.command->runs));
     row.push_back(&scanned == &commands.front()

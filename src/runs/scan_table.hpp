@@ -1,4 +1,4 @@
-// The commands of a benchmark that differ by a parameter, as one table.
+// The commands of a benchmark that differ by a parameter, and the table of them.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,20 @@
 #include <vector>
 
 #include "runs/bench_record.hpp"
+#include "runs/run_cost.hpp"
 
 namespace wattle {
+
+/// The commands that have parameters and runs. Valid as long as the record.
+struct Scan {
+  Cost cost =
+      Cost::energy;  ///< that they are compared by: the time where the energy of one is unknown
+  std::vector<const BenchCommand*> commands;
+};
+[[nodiscard]] Scan scan_of(const BenchRecord& bench);
+
+/// Null where the command has no such parameter.
+[[nodiscard]] const std::string* parameter_of(const BenchCommand& command, const std::string& name);
 
 /// Ordered by the cost, the least first. Threads: a value type.
 struct ScanTable {

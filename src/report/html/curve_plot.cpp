@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
+#include "report/html/figure.hpp"
 
 namespace wattle::html {
 namespace {
@@ -22,29 +22,20 @@ constexpr int kCurveHeight = kCurvePlotHeight - kCurveTop - 40;
 constexpr int kMostMarksOfCurve = 5;
 constexpr std::size_t kMostBytesOfCurveName = 12;
 
-struct CurveAxis {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void include(double value) noexcept {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  /// 0 to 1.
-  [[nodiscard]] double place_of(double value) const noexcept {
-    return high > low ? (value - low) / (high - low) : 0.5;
-  }
-};
+/// 0 to 1.
+double place_in(const ValueRange& axis, double value) noexcept {
+  return axis.length() > 0.0 ? (value - axis.low) / axis.length() : 0.5;
+}
 
 struct CurveAxes {
-  CurveAxis x;
-  CurveAxis y;
+  ValueRange x;
+  ValueRange y;
 
   [[nodiscard]] double left_of(double value) const noexcept {
-    return kCurveLeft + kCurveWidth * x.place_of(value);
+    return kCurveLeft + kCurveWidth * place_in(x, value);
   }
   [[nodiscard]] double top_of(double value) const noexcept {
-    return kCurveTop + kCurveHeight * (1.0 - y.place_of(value));
+    return kCurveTop + kCurveHeight * (1.0 - place_in(y, value));
   }
 };
 
@@ -73,7 +64,7 @@ std::string marks_of(const CurvePlot& plot, const CurveAxes& axes) {
     labels += fmt::format("<text class=\"y\" x=\"{}\" y=\"{:.1f}\">{:.6g} {}</text>\n",
                           kCurveLeft - 6, y + 4, k * y_step, escaped(plot.unit));
   }
-  const double x_step = round_step(axes.x.high - axes.x.low, kMostMarksOfCurve).value();
+  const double x_step = round_step(axes.x.length(), kMostMarksOfCurve).value();
   for (double k = std::ceil(axes.x.low / x_step - 1e-9); k * x_step <= axes.x.high + 1e-9 * x_step;
        ++k) {
     labels +=
@@ -114,21 +105,16 @@ std::string curve_of(const CurvePlot::Curve& curve, const CurveAxes& axes) {
 
 std::string figure_of(const CurvePlot& plot, const std::string& id) {
   const CurveAxes axes = axes_for(plot);
-  const bool is_drawn = std::isfinite(axes.x.high) && std::isfinite(axes.x.high - axes.x.low) &&
-                        std::isfinite(axes.y.high);
-  if (!is_drawn) {
-    return fmt::format(
-        "<figure>\n<figcaption>{}</figcaption>\n<p class=\"summary\">{}</p>\n</figure>\n",
-        escaped(plot.name), escaped(plot.summary));
-  }
-  std::string curves;
-  for (const CurvePlot::Curve& curve : plot.curves) curves += curve_of(curve, axes);
-  return fmt::format(
-      "<figure class=\"curves\">\n<figcaption id=\"{0}-name\">{1}</figcaption>\n"
-      "<svg class=\"drawing\" viewBox=\"0 0 {2} {3}\" role=\"img\" aria-labelledby=\"{0}-name "
-      "{0}-text\">\n{4}{5}</svg>\n<p class=\"summary\" id=\"{0}-text\">{6}</p>\n</figure>\n",
-      id, escaped(plot.name), kCurvePlotWidth, kCurvePlotHeight, marks_of(plot, axes), curves,
-      escaped(plot.summary));
+  Figure figure{.id = id,
+                .attributes = "class=\"curves\"",
+                .name = plot.name,
+                .summary = plot.summary,
+                .width = kCurvePlotWidth,
+                .height = kCurvePlotHeight};
+  if (!std::isfinite(axes.x.length()) || !std::isfinite(axes.y.high)) return text_of(figure);
+  figure.drawing = marks_of(plot, axes);
+  for (const CurvePlot::Curve& curve : plot.curves) figure.drawing += curve_of(curve, axes);
+  return text_of(figure);
 }
 
 }  // namespace wattle::html

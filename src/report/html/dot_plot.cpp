@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
+#include "report/html/figure.hpp"
 
 namespace wattle::html {
 namespace {
@@ -23,16 +23,8 @@ constexpr int kAxisHeight = 24;
 constexpr int kMostAxisMarks = 5;
 constexpr std::size_t kMostBytesOfName = 44;
 
-/// The scale: what is seen of all values.
-struct Span {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void include(double value) noexcept {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  [[nodiscard]] double length() const noexcept { return high - low; }
+/// The scale.
+struct Span : ValueRange {
   [[nodiscard]] double place_of(double value) const noexcept {
     return kStripLeft + kStripWidth * (value - low) / length();
   }
@@ -48,10 +40,10 @@ Span span_of(const DotPlot& plot) {
     span.include(row.interval->first);
     span.include(row.interval->second);
   }
-  if (!(span.length() >= 0.0)) return {.low = 0.0, .high = 1.0};
+  if (!(span.length() >= 0.0)) return {{.low = 0.0, .high = 1.0}};
   // Values that are all alike get an axis too.
   const double margin = std::max(0.04 * span.length(), 1e-3 * std::abs(span.high));
-  return {.low = span.low - std::max(margin, 1e-9), .high = span.high + std::max(margin, 1e-9)};
+  return {{.low = span.low - std::max(margin, 1e-9), .high = span.high + std::max(margin, 1e-9)}};
 }
 
 std::string axis_of(const DotPlot& plot, const Span& span, int height) {
@@ -112,11 +104,8 @@ std::string row_of(const DotPlot::Row& row, const Span& span, int top) {
 
 std::string figure_of(const DotPlot& plot, const std::string& id) {
   const Span span = span_of(plot);
-  if (!std::isfinite(span.length())) {
-    return fmt::format(
-        "<figure>\n<figcaption>{}</figcaption>\n<p class=\"summary\">{}</p>\n</figure>\n",
-        escaped(plot.name), escaped(plot.summary));
-  }
+  Figure figure{.id = id, .attributes = {}, .name = plot.name, .summary = plot.summary};
+  if (!std::isfinite(span.length())) return text_of(figure);
   const int height = kRowHeight * static_cast<int>(plot.rows.size());
   std::string rows;
   int top = 0;
@@ -124,15 +113,14 @@ std::string figure_of(const DotPlot& plot, const std::string& id) {
     rows += row_of(row, span, top);
     top += kRowHeight;
   }
-  return fmt::format(
-      "<figure class=\"values\" data-left=\"{7}\" data-width=\"{8}\" data-low=\"{9:.9g}\" "
-      "data-high=\"{10:.9g}\" data-unit=\"{11}\">\n"
-      "<figcaption id=\"{0}-name\">{1}</figcaption>\n"
-      "<svg class=\"drawing\" viewBox=\"0 0 {2} {3}\" role=\"img\" aria-labelledby=\"{0}-name "
-      "{0}-text\">\n{4}{5}</svg>\n<p class=\"summary\" id=\"{0}-text\">{6}</p>\n</figure>\n",
-      id, escaped(plot.name), kDotPlotWidth, height + kAxisHeight, axis_of(plot, span, height),
-      rows, escaped(plot.summary), kStripLeft, kStripWidth, span.low, span.high,
-      escaped(plot.unit));
+  figure.attributes = fmt::format(
+      "class=\"values\" data-left=\"{}\" data-width=\"{}\" data-low=\"{:.9g}\" "
+      "data-high=\"{:.9g}\" data-unit=\"{}\"",
+      kStripLeft, kStripWidth, span.low, span.high, escaped(plot.unit));
+  figure.width = kDotPlotWidth;
+  figure.height = height + kAxisHeight;
+  figure.drawing = axis_of(plot, span, height) + rows;
+  return text_of(figure);
 }
 
 }  // namespace wattle::html

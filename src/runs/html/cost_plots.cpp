@@ -47,19 +47,24 @@ std::string end_cell(const RunCost& run) {
 
 CostUnit unit_for(Cost cost, double highest) noexcept {
   constexpr double kKilo = 1e3;
-  using Unit = CostUnit;
+  constexpr double kMega = 1e6;
+  constexpr double kGiga = 1e9;
+  const auto chosen = [&](const char* small, const char* plain, const char* large) {
+    if (highest < 1.0) return CostUnit{small, kKilo};
+    return highest < 10.0 * kKilo ? CostUnit{plain, 1.0} : CostUnit{large, 1.0 / kKilo};
+  };
   switch (cost) {
     case Cost::energy:
-      return highest < 1.0 ? Unit{"mJ", kKilo} : highest < 1e4 ? Unit{"J", 1.0} : Unit{"kJ", 1e-3};
+      return chosen("mJ", "J", "kJ");
     case Cost::power:
-      return highest < 1.0 ? Unit{"mW", kKilo} : highest < 1e4 ? Unit{"W", 1.0} : Unit{"kW", 1e-3};
+      return chosen("mW", "W", "kW");
     case Cost::memory:
-      return highest < 1e9 ? Unit{"MB", 1e-6} : Unit{"GB", 1e-9};
+      return highest < kGiga ? CostUnit{"MB", 1.0 / kMega} : CostUnit{"GB", 1.0 / kGiga};
     case Cost::time:
     case Cost::cpu:
       break;
   }
-  return highest < 1.0 ? Unit{"ms", kKilo} : Unit{"s", 1.0};
+  return highest < 1.0 ? CostUnit{"ms", kKilo} : CostUnit{"s", 1.0};
 }
 
 std::vector<double> thinned(const std::vector<double>& values, std::size_t most) {

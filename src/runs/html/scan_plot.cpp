@@ -6,12 +6,12 @@
 #include <cmath>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "runs/html/cost_plots.hpp"
+#include "runs/scan_table.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle::html {
@@ -21,17 +21,13 @@ constexpr std::size_t kFewestValues = 3;  // two are a line in the table
 constexpr std::size_t kMostCurves = 8;
 
 std::optional<double> number_of(const BenchCommand& command, const std::string& parameter) {
-  const auto found =
-      std::ranges::find(command.parameters, parameter, &std::pair<std::string, std::string>::first);
-  if (found == command.parameters.end()) return std::nullopt;
-  const auto number = parse_double(found->second);
+  const std::string* const value = parameter_of(command, parameter);
+  const auto number = value == nullptr ? std::nullopt : parse_double(*value);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-using Commands = std::vector<const BenchCommand*>;
-
 /// The first parameter that is a number in all of them.
-std::optional<std::string> scanned_number(const Commands& commands) {
+std::optional<std::string> scanned_number(const std::vector<const BenchCommand*>& commands) {
   if (commands.empty()) return std::nullopt;
   for (const auto& [name, value] : commands.front()->parameters) {
     std::set<double> values;
@@ -57,16 +53,9 @@ std::string others_of(const BenchCommand& command, const std::string& parameter)
 }  // namespace
 
 std::optional<CurvePlot> scan_plot(const BenchRecord& bench) {
-  Commands commands;
-  bool has_energy = true;
-  for (const BenchCommand& command : bench.commands) {
-    if (command.parameters.empty() || command.runs.empty()) continue;
-    commands.push_back(&command);
-    has_energy = has_energy && !values_of(Cost::energy, command.runs).empty();
-  }
+  const auto [cost, commands] = scan_of(bench);
   const auto parameter = scanned_number(commands);
   if (!parameter) return std::nullopt;
-  const Cost cost = has_energy ? Cost::energy : Cost::time;
   double highest = 0.0;
   CurvePlot plot{.name = fmt::format("{} over {}", name_of(cost), *parameter),
                  .x_name = *parameter,
