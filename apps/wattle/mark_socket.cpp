@@ -128,7 +128,7 @@ void MarkSocket::close() noexcept {
     // The parent is looked through after long runs alone: it costs a short one as much as its
     // start.
     constexpr auto kLong = std::chrono::seconds(2);
-    const bool was_long = std::chrono::steady_clock::now() - opened_ >= kLong;
+    const bool was_long = Clock::now() - opened_ >= kLong;
     if (was_long) remove_abandoned(folder_.substr(0, folder_.rfind('/')).c_str());
   }
   path_.clear();

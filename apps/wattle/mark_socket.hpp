@@ -1,7 +1,6 @@
 // The socket of a run that takes marks: see base/marks.hpp.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 
@@ -37,7 +36,7 @@ class MarkSocket {
   void close() noexcept;
 
  private:
-  std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  TimePoint opened_ = Clock::now();
   std::string folder_;
   std::string path_;
   Fd socket_;

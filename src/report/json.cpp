@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "report/estimate_words.hpp"
+#include "report/part_json.hpp"
 #include "report/report.hpp"
 #include "report/report_fields.hpp"
 #include "usage/usage_json.hpp"
@@ -50,7 +51,7 @@ Json to_json(const EnergyReport& energy) {
           {"total_j", or_null(total.energy)},
           {"total_uncertainty_j", uncertainty_or_null(total.energy, total.uncertainty)},
           {"total_mean_w", or_null(total.mean)},
-          {"total_unknown_s", total.energy ? Json(total.unknown.count()) : Json(nullptr)},
+          {"total_unknown_s", unknown_time_json(total)},
           {"total_covers", total.covers},
           {"total_missing", missing_kinds_json(total.missing)},
           {"left_out", text_or_null(energy.left_out)},
@@ -85,15 +86,6 @@ Json to_json(const std::vector<PhaseReport>& phases) {
     for (const PhaseSpan& span : phase.spans) {
       spans.push_back({whole_nanoseconds(span.begin), whole_nanoseconds(span.end)});
     }
-    Json domains = Json::array();
-    for (const DomainFigure& domain : phase.domains) {
-      const EnergyFigure& figure = domain.figure;
-      domains.push_back({{"name", domain.domain.name()},
-                         {"energy_j", or_null(figure.energy)},
-                         {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
-                         {"unknown_s", whole_nanoseconds(figure.unknown)},
-                         {"flags", json_of(figure.flags)}});
-    }
     const Total& total = phase.total;
     list.push_back({{"name", phase.name},
                     {"parent", or_null(phase.parent)},
@@ -101,8 +93,8 @@ Json to_json(const std::vector<PhaseReport>& phases) {
                     {"total_j", or_null(total.energy)},
                     {"total_uncertainty_j", uncertainty_or_null(total.energy, total.uncertainty)},
                     {"total_mean_w", or_null(total.mean)},
-                    {"total_unknown_s", total.energy ? Json(total.unknown.count()) : Json(nullptr)},
-                    {"domains", std::move(domains)},
+                    {"total_unknown_s", unknown_time_json(total)},
+                    {"domains", part_domains_json(phase.domains)},
                     {"cpu_s", or_null(phase.cpu)},
                     {"peak_memory_bytes", or_null(phase.peak_memory_bytes)},
                     {"unknown", text_or_null(phase.unknown)},
