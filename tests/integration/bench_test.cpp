@@ -1,38 +1,20 @@
-// `wattle bench` and `wattle compare`, as their user runs them.
+// `wattle bench`, as its user runs it.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <ostream>
 
-#include "command.hpp"
+#include "bench_command.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "pty.hpp"
 
 namespace wattle::integration {
 namespace {
 
-using testing::ContainsRegex;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-class BenchCommandTest : public CommandTest {
- protected:
-  /// `wattle bench WORDS` on a machine without sensors.
-  [[nodiscard]] Start bench(const Words& words) const {
-    return wattle(Words{"bench"} + words +
-                  Words{"--sysfs", path("none"), "--procfs", path("none"), "--nvml-library",
-                        path("nothing.so")});
-  }
-  /// The JSON of a benchmark that works.
-  [[nodiscard]] Json json_of(const Words& words) const {
-    const Outcome outcome = run(bench(Words{"--export-json", path("bench.json")} + words));
-    EXPECT_EQ(outcome.code(), 0) << outcome.err;
-    return parse_json(content_of(path("bench.json")));
-  }
-};
 
 TEST_F(BenchCommandTest, RunsEachCommandInRounds) {
   const std::string log = path("log").string();
@@ -230,58 +212,6 @@ TEST_F(BenchCommandTest, RefusesAPathBeforeAnythingRuns) {
   EXPECT_FALSE(std::filesystem::exists(path("ran")));
 }
 
-class CompareCommandTest : public BenchCommandTest {
- protected:
-  [[nodiscard]] std::string bench_file(const std::string& name, const std::string& command) const {
-    const Outcome outcome =
-        run(bench({"-r", "5", "-N", "-n", "work", "--export-json", path(name), command}));
-    EXPECT_EQ(outcome.code(), 0) << outcome.err;
-    return path(name).string();
-  }
-};
-
-TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
-  const std::string fast = bench_file("fast.json", "sleep 0.01");
-  const std::string slow = bench_file("slow.json", "sleep 0.4");
-  const Words limit = {"--fail-above", "5%", "--quantity", "time"};
-  const Outcome worse = run(wattle(Words{"compare", fast, slow} + limit));
-  EXPECT_EQ(worse.code(), 1) << worse.err;
-  EXPECT_THAT(worse.out, HasSubstr("more time than"));
-  EXPECT_EQ(run(wattle(Words{"compare", slow, fast} + limit)).code(), 0);
-  EXPECT_EQ(run(wattle({"compare", slow, fast, "--fail-above", "5%"})).code(), 2);
-  const Json json = parse_json(run(wattle({"compare", "--json", fast, slow})).out);
-  EXPECT_EQ(json["schema"], "wattle.compare/1");
-  ASSERT_THAT(json["comparisons"], Not(IsEmpty()));
-  const Json& time = json["comparisons"][0];
-  EXPECT_EQ(time["quantity"], "wall_s");
-  EXPECT_GT(time["change_percent"], 100.0);
-}
-
-TEST_F(CompareCommandTest, FailsWhereRunsFailed) {
-  const auto file = [&](const char* name, const Words& options, const char* command) {
-    const Outcome outcome = run(bench(Words{"-r", "3", "-n", "work", "--export-json", path(name)} +
-                                      options + Words{command}));
-    EXPECT_EQ(outcome.code(), 0) << outcome.err;
-    return path(name).string();
-  };
-  const std::string good = file("good.json", {}, "sleep 0.05");
-  const std::string bad = file("bad.json", {"--ignore-failure"}, "exit 3");
-  const Words limit = {"--fail-above", "5%", "--quantity", "time"};
-  for (const Words& sides : {Words{good, bad}, Words{bad, good}}) {
-    const Outcome outcome = run(wattle(Words{"compare"} + sides + limit));
-    EXPECT_EQ(outcome.code(), 2);
-    EXPECT_THAT(outcome.err, HasSubstr("3 of 3 runs of " + bad + " failed; --ignore-failure"));
-  }
-  const auto ignoring = [&](const char* option) {
-    return run(wattle(Words{"compare", good, bad, option} + limit)).code();
-  };
-  EXPECT_EQ(ignoring("--ignore-failure"), 0);
-  EXPECT_EQ(ignoring("--ignore-failure=3"), 0);
-  EXPECT_EQ(ignoring("--ignore-failure=4"), 2);
-  EXPECT_EQ(ignoring("--ignore-failure=x"), kUsage);
-  EXPECT_EQ(run(wattle({"compare", good, bad})).code(), 0) << "without a limit";
-}
-
 TEST_F(BenchCommandTest, CleansUpWhateverHappened) {
   const std::string file = path("cleaned").string();
   const Words cleanup = {"-r", "2", "--cleanup", "echo x >> " + file};
@@ -315,57 +245,6 @@ TEST_F(BenchCommandTest, IgnoresTheExitStatusesThatItIsGiven) {
   EXPECT_EQ(run(bench({"-r", "1", "--ignore-failure=no", "true"})).code(), kUsage);
 }
 
-TEST_F(CompareCommandTest, CannotDecideWhereACommandIsOnOneSideAlone) {
-  const auto file = [&](const char* name, const char* second) {
-    const Outcome outcome =
-        run(bench({"-r", "3", "-N", "--export-json", path(name), "true", second}));
-    EXPECT_EQ(outcome.code(), 0) << outcome.err;
-    return path(name).string();
-  };
-  const std::string a = file("a.json", "sleep 0.01");
-  const std::string b = file("b.json", "sleep 0.02");
-  const Outcome outcome =
-      run(wattle({"compare", a, b, "--fail-above", "10000%", "--quantity", "time"}));
-  EXPECT_EQ(outcome.code(), 2);
-  EXPECT_THAT(outcome.err, HasSubstr("a command is not compared; see the notes"));
-  EXPECT_THAT(outcome.out, HasSubstr("sleep 0.01 is not compared"));
-  EXPECT_THAT(outcome.out, HasSubstr("sleep 0.02 is not compared"));
-}
-
-TEST_F(CompareCommandTest, ReadsOneSideFromStdin) {
-  const std::string file = bench_file("one.json", "true");
-  const Start piped{
-      .command = {"sh", "-c", "exec \"$0\" compare - \"$1\" < \"$1\"", wattle_program(), file}};
-  EXPECT_EQ(run(piped).code(), 0);
-}
-
-TEST_F(CompareCommandTest, FindsTheSavedRunsOfABenchmark) {
-  const auto with_history = [&](Start start) {
-    start.environment["WATTLE_HISTORY"] = path("history.db").string();
-    start.environment["XDG_CONFIG_HOME"] = path("config").string();
-    return start;
-  };
-  const Outcome saved = run(with_history(
-      bench({"--tag", "day=1", "-r", "3", "-w", "2", "-N", "-L", "t", "0.01,0.03", "sleep {t}"})));
-  ASSERT_EQ(saved.code(), 0) << saved.err;
-  EXPECT_THAT(saved.err, ContainsRegex("saved 6 runs: wattle history --tag bench=[0-9a-z]{8}\n"));
-  const Json runs = parse_json(
-      run(with_history(wattle({"history", "--json", "--tag", "t=0.03", "--tag", "bench"}))).out);
-  ASSERT_EQ(runs["runs"].size(), 3U) << "no warm-up";
-  EXPECT_EQ(runs["runs"][0]["command"], "sleep 0.03");
-  EXPECT_EQ(runs["runs"][0]["tags"]["day"], "1");
-
-  const auto compared = [&](const std::string& a, const std::string& b) {
-    return run(with_history(wattle({"compare", a, b})));
-  };
-  const Outcome outcome = compared("tag:t=0.01,day=1", "command:sleep 0.03");
-  EXPECT_EQ(outcome.code(), 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("command:sleep 0.03"));
-  const Outcome nothing = compared("tag:t=0.01", "tag:t=0.03,host:no-such-host");
-  EXPECT_EQ(nothing.code(), 2);
-  EXPECT_THAT(nothing.err, HasSubstr("no saved run fulfils tag:t=0.03,host:no-such-host"));
-}
-
 TEST_F(BenchCommandTest, SavesTheRunsSoFarWhenACommandFails) {
   Start start = bench({"--save", "--no-save"});
   EXPECT_EQ(run(start).code(), kUsage);
@@ -389,112 +268,6 @@ TEST_F(BenchCommandTest, DrawsABarOnATerminal) {
   EXPECT_TRUE(terminal.shows(" s left; sleep 0.01: "));  // the estimate so far
   EXPECT_TRUE(terminal.shows("4 runs"));
   EXPECT_EQ(process.wait().code(), 0);
-}
-
-TEST_F(CompareCommandTest, SaysWhyItCannotCompare) {
-  const Outcome absent = run(wattle({"compare", path("none.json"), path("none.json")}));
-  EXPECT_EQ(absent.code(), 2);
-  EXPECT_THAT(absent.err, HasSubstr("No such file or directory"));
-}
-
-/// A sub-command that writes a page: the words before the page's path, and those after it.
-struct PageCommand {
-  const char* name;
-  Words before;
-  Words after;
-  bool runs_commands;  ///< that are not started if the page cannot be written
-  bool has_text_on_stdout;
-
-  friend std::ostream& operator<<(std::ostream& stream, const PageCommand& command) {
-    return stream << command.name;
-  }
-};
-
-class EveryPage : public BenchCommandTest, public testing::WithParamInterface<PageCommand> {
- protected:
-  EveryPage() {
-    folder_.write("a.json", record());
-    folder_.write("b.json", record());
-  }
-  /// Of a run, as the program writes it; made once.
-  static std::string record() {
-    static const std::string text = run(wattle({"run", "--quiet", "--sysfs", "/nowhere", "--gpus",
-                                                "none", "--json", "-", "--", "true"}))
-                                        .out;
-    return text;
-  }
-  /// In the test's folder.
-  [[nodiscard]] Outcome with_page(const std::string& page) const {
-    Start start = wattle(GetParam().before + Words{"--html", page} + GetParam().after);
-    start.folder = folder_.path();
-    return run(start);
-  }
-  static void expect_page(const std::string& text) {
-    EXPECT_THAT(text, testing::StartsWith("<!DOCTYPE html>\n"));
-    EXPECT_THAT(text, testing::EndsWith("</html>\n"));
-    EXPECT_THAT(text, HasSubstr("Content-Security-Policy"));
-  }
-};
-
-TEST_P(EveryPage, IsAloneOnStdout) {
-  const Outcome outcome = with_page("-");
-  EXPECT_EQ(outcome.code(), 0) << outcome.err;
-  expect_page(outcome.out);
-  if (GetParam().runs_commands) {
-    EXPECT_THAT(outcome.err, HasSubstr("time")) << "what was measured";
-  }
-}
-
-TEST_P(EveryPage, ReplacesAFileAsAWhole) {
-  folder_.write("page.html", std::string(1'000'000, 'x'));
-  const Outcome outcome = with_page("page.html");
-  EXPECT_EQ(outcome.code(), 0) << outcome.err;
-  expect_page(content_of(path("page.html")));
-  EXPECT_EQ(outcome.out.empty(), !GetParam().has_text_on_stdout);
-}
-
-TEST_P(EveryPage, ThatCannotBeOpenedIsRefusedFirst) {
-  std::filesystem::create_directory(path("folder"));
-  for (const std::string page : {"none/page.html", "folder"}) {
-    const Outcome outcome = with_page(page);
-    EXPECT_EQ(outcome.code(), kFailed);
-    EXPECT_THAT(outcome.err, HasSubstr("cannot write " + page));
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_FALSE(std::filesystem::exists(path("ran")));
-  }
-  EXPECT_NE(with_page("").code(), 0);
-}
-
-TEST_P(EveryPage, OnAFullDiskLeavesTheText) {
-  const Outcome outcome = with_page("/dev/full");
-  EXPECT_THAT(outcome.err, HasSubstr("No space left on device"));
-  EXPECT_THAT(outcome.err + outcome.out, HasSubstr("time"));
-  EXPECT_EQ(outcome.code(), std::string_view(GetParam().name) == "Run" ? 0 : kFailed)
-      << "a run ends as its command";
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Commands, EveryPage,
-    testing::Values(PageCommand{"Run",
-                                {"run", "--sysfs", "/nowhere", "--gpus", "none"},
-                                {"--", "touch", "ran"},
-                                true,
-                                false},
-                    PageCommand{"Bench",
-                                {"bench", "--sysfs", "/nowhere", "--gpus", "none", "-r", "2", "-N"},
-                                {"touch ran", "true"},
-                                true,
-                                true},
-                    PageCommand{"Compare", {"compare"}, {"a.json", "b.json"}, false, true},
-                    PageCommand{"Report", {"report"}, {"a.json", "b.json"}, false, true}),
-    [](const auto& command) { return std::string(command.param.name); });
-
-TEST_F(CompareCommandTest, RefusesJsonAndAPageOnOneStdout) {
-  for (const char* const command : {"compare", "report"}) {
-    const Outcome outcome = run(wattle({command, "--json", "--html", "-", "a.json", "b.json"}));
-    EXPECT_EQ(outcome.code(), 64);
-    EXPECT_THAT(outcome.err, HasSubstr("--html"));
-  }
 }
 
 }  // namespace
