@@ -125,11 +125,11 @@ void bind_values(py::module_& module) {
       .def_property_readonly("name", [](const ServedGpu& g) { return text(g.name); })
       .def_property_readonly("pci_address", [](const ServedGpu& g) { return text(g.pci_address); })
       .def_readonly("has_energy_counter", &ServedGpu::has_energy_counter)
-      .def_readonly("domain", &ServedGpu::domain);
+      .def_property_readonly("domain", [](const ServedGpu& g) { return text(g.domain); });
   py::class_<ServedCpu>(module, "ServedCpu")
       .def_readonly("id", &ServedCpu::id)
       .def_readonly("has_dram", &ServedCpu::has_dram)
-      .def_readonly("domain", &ServedCpu::domain);
+      .def_property_readonly("domain", [](const ServedCpu& c) { return text(c.domain); });
   py::class_<ServedCpuEnergy>(module, "ServedCpuEnergy")
       .def_property_readonly("cpu_j", [](const ServedCpuEnergy& e) { return si(e.cpu); })
       .def_property_readonly("dram_j", [](const ServedCpuEnergy& e) { return si(e.dram); })

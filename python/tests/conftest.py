@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 
@@ -122,6 +123,29 @@ def load(tree):
     yield
     is_over.set()
     thread.join()
+
+
+@pytest.fixture
+def daemon_socket(gpus, tree, tmp_path):
+    """The Unix socket of a daemon that serves the fake sensors."""
+    path = os.environ.get("WATTLE_TEST_DAEMON")
+    if not path:
+        pytest.skip("the daemon was not built")
+    socket = tmp_path / "socket"
+    program = subprocess.Popen(
+        [path, "serve", "--socket-path", str(socket)],
+        env={**os.environ, **tree.variables()},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    for _ in range(500):
+        if socket.exists() or program.poll() is not None:
+            break
+        time.sleep(0.02)
+    assert socket.exists(), program.stderr.read()
+    yield str(socket)
+    program.terminate()
+    program.communicate()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 """Daemons: a stream, and single questions, of a real wattled over fake sensors."""
 
 import asyncio
-import os
-import subprocess
 import threading
 import time
 
@@ -14,26 +12,8 @@ stream = pytest.importorskip("wattle.stream")
 
 
 @pytest.fixture
-def daemon(gpus, tree, tmp_path):
-    """A daemon that serves the fake sensors at a Unix socket."""
-    path = os.environ.get("WATTLE_TEST_DAEMON")
-    if not path:
-        pytest.skip("the daemon was not built")
-    socket = tmp_path / "socket"
-    program = subprocess.Popen(
-        [path, "serve", "--socket-path", str(socket)],
-        env={**os.environ, **tree.variables()},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    for _ in range(500):
-        if socket.exists() or program.poll() is not None:
-            break
-        time.sleep(0.02)
-    assert socket.exists(), program.stderr.read()
-    yield stream.Server.unix_socket(socket)
-    program.terminate()
-    program.communicate()
+def daemon(daemon_socket):
+    return stream.Server.unix_socket(daemon_socket)
 
 
 def test_a_client_asks_a_daemon(daemon):

@@ -118,10 +118,9 @@ class _Check:
 def _judge(measurement: Any, budget_j: float) -> tuple[bool, str]:
     """True above the budget; the message is empty if the energy is within it without a doubt."""
     budget = energy_text(budget_j, None)
-    total_j = measurement.total_j
-    if total_j is None:
+    total_j, error_j = measurement.total_j, measurement.uncertainty_j
+    if total_j is None or error_j is None:
         return False, f"the energy budget of {budget} is not checked: {_reason(measurement)}"
-    error_j = measurement.uncertainty_j or 0.0
     used = printable(str(measurement))
     if total_j - error_j > budget_j:
         return True, f"energy budget exceeded: {used}; the budget is {budget}"

@@ -85,38 +85,40 @@ class FileOutput:
 
     def check(self) -> None:
         """Raises `FormatError` if the file has other columns."""
-        header, _ = self._rows()
-        if header and header != _COLUMNS:
-            raise FormatError(f"cannot add to {self.path}: it has other columns; name another file", self.path)
+        self._rows()
 
     def out(self, data: EmissionsData) -> None:
         """Writes a row."""
-        self.check()
-        header, rows = self._rows()
+        rows = self._rows()
         row = ["" if value is None else str(value) for value in data.values.values()]
         run = _COLUMNS.index("run_id")
-        if self._is_update and any(old[run : run + 1] == [data.run_id] for old in rows):
-            kept = [old for old in rows if old[run : run + 1] != [data.run_id]]
+        if self._is_update and any(old[run : run + 1] == [data.run_id] for old in rows or []):
+            kept = [old for old in rows or [] if old[run : run + 1] != [data.run_id]]
             temporary = f"{self.path}.{os.getpid()}.tmp"
             with open(temporary, "w", encoding="utf-8", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows([_COLUMNS, *kept, row])
             os.replace(temporary, self.path)
             return
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([row] if header else [_COLUMNS, row])
+        csv.writer(text, lineterminator="\n").writerows([row] if rows is not None else [_COLUMNS, row])
         # In one call, so that rows of several programs do not mix.
         with open(self.path, "ab", buffering=0) as file:
             file.write(text.getvalue().encode("utf-8", "backslashreplace"))
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
+    def _rows(self) -> list[list[str]] | None:
+        """Below the header; None if there is none. Raises `FormatError` if the file has other columns."""
         try:
             with open(self.path, encoding="utf-8", errors="backslashreplace", newline="") as file:
                 rows = list(csv.reader(file))
         except FileNotFoundError:
-            return [], []
+            return None
         except csv.Error:
-            return ["?"], []
-        return (rows[0], rows[1:]) if rows else ([], [])
+            rows = [["?"]]
+        if not rows:
+            return None
+        if rows[0] and rows[0] != _COLUMNS:
+            raise FormatError(f"cannot add to {self.path}: it has other columns; name another file", self.path)
+        return rows[1:] if rows[0] else None
 
 
 _COLUMNS = [field.name for field in dataclasses.fields(EmissionsData)]
