@@ -53,10 +53,20 @@ run_tests() {
   shift 2
   "${under[@]}" ctest --test-dir "build/$preset" --parallel "$jobs" --output-on-failure \
     --no-tests=error "$@" || status=$?
-  # A test of CTest is a suite of GoogleTest's, a single one of them, or another program.
+  # A test of CTest is a suite of GoogleTest's, a single one of them, a file of pytest's, or another
+  # program.
   awk '/ Test: / { name = $3; ++tests; is_first = 1 }
     /^\[ RUN      \]/ { name = $4; tests += !is_first; is_first = 0 }
     /^skipped: / { print "skipped " name ": " substr($0, 10); ++skipped }
+    /^[0-9]+ (passed|skipped)[, ].* in [0-9.]+s/ {
+      all = 0
+      for (i = 2; i <= NF; ++i) if ($i ~ /^(passed|skipped),?$/) all += $(i - 1)
+      tests += all - 1
+    }
+    /^SKIPPED \[[0-9]+\] / {
+      skipped += substr($2, 2) + 0
+      print "skipped " name ": " substr($0, index($0, $3))
+    }
     /: Skipped$/ { getline; print "skipped " name ": " $0; ++skipped }
     END { printf "%d tests ran, %d were skipped\n", tests - skipped, skipped }' \
     "build/$preset/Testing/Temporary/LastTest.log"
