@@ -24,7 +24,16 @@ namespace {
 
 constexpr std::size_t kTimeWidth = 12;
 /// The longest name of a quantity and a gap.
-constexpr std::size_t kValueWidth = 16;
+constexpr std::size_t kLeastValueWidth = 16;
+
+/// A column of a row for each device has room for the longest of their names.
+std::size_t value_width(const PowerLine& line) {
+  std::size_t widest = kLeastValueWidth;
+  for (const DeviceEnergy& device : line.devices) {
+    widest = std::max(widest, device.domain.name().size() + 2);
+  }
+  return widest;
+}
 
 /// A cell: a power, or an energy.
 struct Shown {
@@ -114,16 +123,15 @@ std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& 
 
 /// Cells at the right of their columns, as many in a line as there is room for; without its end.
 std::string folded(std::string_view first, const std::vector<std::string>& cells,
-                   const TextStyle& style) {
+                   std::size_t width, const TextStyle& style) {
   std::size_t most = cells.size();
   if (style.width != 0) {
-    most =
-        std::max<std::size_t>(1, (style.width - std::min(style.width, kTimeWidth)) / kValueWidth);
+    most = std::max<std::size_t>(1, (style.width - std::min(style.width, kTimeWidth)) / width);
   }
   std::string text = fmt::format("{:>{}}", first, kTimeWidth);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0 && i % most == 0) text += fmt::format("\n{:>{}}", "", kTimeWidth);
-    text += fmt::format("{:>{}}", to_style_characters(cells[i], style), kValueWidth);
+    text += fmt::format("{:>{}}", to_style_characters(cells[i], style), width);
   }
   return text;
 }
@@ -230,17 +238,19 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
     names.push_back(device.domain.name());
     quantities.emplace_back(quantity_of(options, device));
   }
-  std::string header = folded("elapsed", names, style);
+  const std::size_t width = value_width(first);
+  std::string header = folded("elapsed", names, width, style);
   if (first.estimate) header = with_estimate(std::move(header), kEstimateTitle, style);
   header += "\n";
   // A row of one word says nothing that the command does not say.
   const bool is_usual = std::ranges::count(quantities, usual) == std::ssize(quantities);
-  return colored(is_usual ? header : header + folded("", quantities, style) + "\n", Tint::dim,
+  return colored(is_usual ? header : header + folded("", quantities, width, style) + "\n", Tint::dim,
                  style);
 }
 
 std::string power_row(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {
-  std::string row = folded(to_text(line.elapsed), cells_of(options, line), style);
+  std::string row =
+      folded(to_text(line.elapsed), cells_of(options, line), value_width(line), style);
   if (line.estimate) row = with_estimate(std::move(row), estimate_cell(options, line), style);
   return row + "\n";
 }

@@ -25,7 +25,7 @@ namespace {
 
 /// Fewest columns for a server's name beside its rows; with less room it is above them.
 constexpr std::size_t kLeastServerWidth = 24;
-constexpr std::size_t kDeviceWidth = 9;
+constexpr std::size_t kLeastDeviceWidth = 9;
 constexpr std::size_t kPowerWidth = 10;
 constexpr std::size_t kEnergyWidth = 20;
 
@@ -97,16 +97,29 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
   return blocks;
 }
 
-/// Each column is as wide as its title or its widest number.
-std::vector<std::size_t> widths_of(const std::vector<Block>& blocks,
-                                   const std::vector<std::string>& titles) {
-  std::vector<std::size_t> widths;
-  widths.reserve(titles.size());
-  for (const std::string& title : titles) widths.push_back(columns_of(title));
+/// Of the columns behind the servers' names.
+struct Widths {
+  std::size_t device = kLeastDeviceWidth;
+  std::vector<std::size_t> numbers{};
+
+  /// With the space in front of each.
+  [[nodiscard]] std::size_t sum() const {
+    std::size_t all = 2 + device;
+    for (const std::size_t width : numbers) all += width + 2;
+    return all;
+  }
+};
+
+/// Each column is as wide as its title or its widest cell.
+Widths widths_of(const std::vector<Block>& blocks, const std::vector<std::string>& titles) {
+  Widths widths;
+  widths.numbers.reserve(titles.size());
+  for (const std::string& title : titles) widths.numbers.push_back(columns_of(title));
   for (const Block& block : blocks) {
     for (const Row& row : block.rows) {
+      widths.device = std::max(widths.device, columns_of(row.device));
       for (std::size_t i = 0; i < row.numbers.size(); ++i) {
-        widths[i] = std::max(widths[i], columns_of(row.numbers[i]));
+        widths.numbers[i] = std::max(widths.numbers[i], columns_of(row.numbers[i]));
       }
     }
   }
@@ -128,13 +141,12 @@ struct ServerPlace {
   bool beside = true;
 };
 
-ServerPlace place_of(const std::vector<Block>& blocks, const std::vector<std::size_t>& widths,
+ServerPlace place_of(const std::vector<Block>& blocks, const Widths& widths,
                      const TextStyle& style) {
   ServerPlace place{.width = std::string_view("server").size()};
   for (const Block& block : blocks) place.width = std::max(place.width, columns_of(block.server));
   if (style.width == 0) return place;
-  std::size_t others = 2 + kDeviceWidth;
-  for (const std::size_t width : widths) others += width + 2;
+  const std::size_t others = widths.sum();
   place.beside = std::min(place.width, kLeastServerWidth) + others <= style.width;
   place.width = std::min(place.width, style.width - (place.beside ? others : 0));
   return place;
@@ -142,7 +154,7 @@ ServerPlace place_of(const std::vector<Block>& blocks, const std::vector<std::si
 
 std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& titles,
                     const TextStyle& style) {
-  const std::vector<std::size_t> widths = widths_of(blocks, titles);
+  const Widths widths = widths_of(blocks, titles);
   const ServerPlace place = place_of(blocks, widths, style);
   if (style.width != 0) shorten_servers(blocks, place.width, style);
   std::string text;
@@ -151,9 +163,9 @@ std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& t
     const std::string first = place.beside ? fmt::format("{:<{}}  ", server, place.width) : "  ";
     std::string row = first;
     if (!cells.empty() || !device.empty()) {
-      row += fmt::format("{:<{}}", device, kDeviceWidth);
+      row += fmt::format("{:<{}}", device, widths.device);
       for (std::size_t i = 0; i < cells.size(); ++i) {
-        row += std::string(2 + widths[i] - columns_of(cells[i]), ' ') + cells[i];
+        row += std::string(2 + widths.numbers[i] - columns_of(cells[i]), ' ') + cells[i];
       }
       // Below the numbers where there is no room beside them.
       const bool has_room =

@@ -100,6 +100,28 @@ TEST_F(Rails, AreReadable) {
   EXPECT_THAT(text.out, Not(HasSubstr("GPU energy")));
 }
 
+TEST_F(Rails, HaveColumnsWhateverTheirNamesAre) {
+  // The longest that a name can have.
+  const std::string name = "hwmon_" + std::string(24, 'a');
+  tree_.add_power_meter(0, 0, std::string(40, 'a'));
+  tree_.add_ina226(1, "i2c-1/1-0040");
+  Process process(wattle(Words{"power", "--period", "0.1"} + tree()));
+  EXPECT_TRUE(process.prints(" W"));
+  process.send(SIGINT);
+  std::istringstream lines(process.wait().out);
+  std::string header;
+  std::string row;
+  std::getline(lines, header);
+  std::getline(lines, row);
+  EXPECT_THAT(header, HasSubstr("  " + name));
+  EXPECT_THAT(header, HasSubstr("  hwmon_ina226"));
+  const auto end_of = [](const std::string& line, const std::string& what) {
+    return line.find(what) + what.size();
+  };
+  EXPECT_EQ(end_of(header, name), end_of(row, " W")) << header << "\n" << row;
+  EXPECT_EQ(header.size(), row.size()) << header << "\n" << row;
+}
+
 TEST_F(Rails, AreShownByPowerAndEnergyThoughNothingElseIs) {
   tree_.add_ina226(0, "i2c-1/1-0040");
   for (const char* command : {"power", "energy"}) {

@@ -28,11 +28,30 @@ bool is_within(const GpuFigures& figures, const GeneratedLog::Gpu& truth) {
          error_j >= -(allowed_j + figures.energy_unknown.count() * truth.most_w);
 }
 
-Verdict verdict_of(const GeneratedLog& log, bool is_number_known) {
+GpuTable table_of(const GeneratedLog& log, bool is_number_known) {
   GpuCsv csv;
   if (is_number_known) csv.expect_gpus(log.gpus.size(), "--gpus-in-file");
   for (const std::string& line : log.lines) csv.take(line);
-  const GpuTable table = csv.result();
+  return csv.result();
+}
+
+/// For people: what was said, and what is true.
+void print_wrong(const GeneratedLog& log, const GpuTable& table) {
+  fmt::print("{}; by {}\n", log.description, table.gpus_by);
+  const auto print = [](std::string_view name, const GpuFigures& figures) {
+    fmt::print("  {}: {:.1f} J ± {:.1f}, {:.1f} s unknown\n", name,
+               figures.energy.value_or(Joules()).si(),
+               figures.energy_uncertainty.value_or(Joules()).si(), figures.energy_unknown.count());
+  };
+  print("all", table.all);
+  for (const GpuSummary& gpu : table.gpus) print(gpu.name, gpu);
+  for (const GeneratedLog::Gpu& gpu : log.gpus) {
+    fmt::print("  truth: {:.1f} J, at most {:.1f} W, {:.1f} J in doubt\n", gpu.energy_j, gpu.most_w,
+               gpu.doubt_j);
+  }
+}
+
+Verdict verdict_of(const GeneratedLog& log, const GpuTable& table) {
   if (!table.all.energy) {
     EXPECT_FALSE(table.problem.empty()) << log.description;
     EXPECT_TRUE(table.gpus.empty()) << log.description;
@@ -103,16 +122,25 @@ class Tally {
   std::array<std::array<int, 4>, kIrregularities.size()> counts_{};
 };
 
-/// GENERATED_LOGS: how many.
+std::uint64_t number_from(const char* name, std::uint64_t usual) {
+  const char* const given = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return given == nullptr ? usual : std::stoul(given);
+}
+
+/// GENERATED_LOGS: how many; GENERATED_LOGS_AFTER: how many seeds are passed over.
 Tally tally_of(std::uint64_t first_seed, bool is_number_known) {
-  const char* const given = std::getenv("GENERATED_LOGS");  // NOLINT(concurrency-mt-unsafe)
-  const std::uint64_t count = given == nullptr ? 250 : std::stoul(given);
+  const std::uint64_t count = number_from("GENERATED_LOGS", 250);
+  first_seed += number_from("GENERATED_LOGS_AFTER", 0);
   Tally tally;
   for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
     const GeneratedLog log = generated_log(seed);
-    const Verdict verdict = verdict_of(log, is_number_known);
+    const GpuTable table = table_of(log, is_number_known);
+    const Verdict verdict = verdict_of(log, table);
     tally.add(log.kind, verdict);
-    if (verdict == Verdict::wrong) fmt::print("seed {}: {}\n", seed, log.description);
+    if (verdict == Verdict::wrong) {
+      fmt::print("seed {}: ", seed);
+      print_wrong(log, table);
+    }
   }
   fmt::print("{}", tally.table());
   return tally;

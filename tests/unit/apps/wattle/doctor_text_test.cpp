@@ -56,6 +56,20 @@ TEST(DoctorText, NamesACommandOnlyWhereItHelps) {
   EXPECT_THAT(short_text(found, {}), Not(HasSubstr("--fix")));
 }
 
+TEST(DoctorText, HasOneColumnWhateverANameIs) {
+  Diagnosis found = some_of_each();
+  SensorRefusal rail = unreadable_package();
+  rail.subject = std::string(40, 'a');
+  rail.reason = "no value";
+  found.causes = by_cause({rail, no_library()});
+  const std::string text = short_text(found, {.width = 120});
+  for (const char* what : {"no value", "no NVIDIA driver library", "nvidia_gpu_0", "psys"}) {
+    const std::size_t at = text.find(what);
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_EQ(at - (text.rfind('\n', at) + 1), std::string_view("✗ ").size() + 40 + 2) << text;
+  }
+}
+
 TEST(DoctorText, OfAMachineThatLacksNothingIsShort) {
   EXPECT_EQ(short_text({.readable = {Domain::package(0)}}, {}),
             "✓ CPU energy  package_0\n"

@@ -54,6 +54,19 @@ TEST(StreamTable, FitsTheTerminal) {
   });
 }
 
+TEST(StreamTable, HasColumnsWhateverANameIs) {
+  const std::string name(40, 'a');
+  StreamedServer server = node_of_two("a");
+  server.devices[0].domain = name;
+  const StreamedPower power{.elapsed = Seconds(2.0), .servers = {server}};
+  EXPECT_EQ(table_of(power, kPowers, {}, kHigh),
+            "server  device" + std::string(34, ' ') + "       power\n" +  //
+                "a       " + name + "     75.00 W\n" +                     //
+                "        package_0" + std::string(31, ' ') + "     120.0 W\n" +
+                "        total" + std::string(35, ' ') + "     195.0 W\n");
+  EXPECT_THAT(totals_of(power, kPowers, {}), HasSubstr(name + "  "));
+}
+
 TEST(StreamTable, AddsUpEachServerAndAll) {
   const StreamedPower power{.elapsed = Seconds(2.0),
                             .servers = {node_of_two("a"), node_of_two("b")}};
