@@ -103,6 +103,7 @@ void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
   if (row.time_ms) {
     if (!gpu.first_ms) gpu.first_ms = row.time_ms;
     gpu.last_ms = *row.time_ms;
+    if (std::exchange(gpu.order, row.order) != row.order) gpu.gaps.break_off();
     const RowGaps::Gap gap = gpu.gaps.next(*row.time_ms);
     weight = gap.weight();
     gpu.power.add(*row.time_ms, gap, row.power);

@@ -54,6 +54,7 @@ class GpuCsv : RowCounts {
     bool has_pace = false;
     std::optional<std::int64_t> first_ms{};
     std::int64_t last_ms = 0;
+    std::uint32_t order = 0;  ///< of its last row
   };
 
   void take_row(std::string_view line);

@@ -234,6 +234,22 @@ bool RoundModel::is_plausible() const noexcept {
   return gpus() == 1 || std::ranges::count_if(gaps_, is_long) <= 1;
 }
 
+bool RoundModel::has_even_times() const noexcept {
+  const std::size_t n = gpus();
+  const auto is_even = [&](std::size_t fewer) {
+    for (std::size_t s = 0; s < n; ++s) {
+      const Gap& one = gaps_[s];
+      const Gap& other = gaps_[(s + fewer) % n];
+      if (are_apart(one, other) || are_apart(other, one)) return false;
+    }
+    return true;
+  };
+  for (std::size_t fewer = 2; fewer < n; ++fewer) {
+    if (n % fewer == 0 && is_even(fewer)) return true;
+  }
+  return false;
+}
+
 bool RoundModel::is_evident() const noexcept {
   if (gpus() == 1) return true;
   const auto by_length = [](const Gap& a, const Gap& b) { return a.expected_ms < b.expected_ms; };

@@ -73,6 +73,8 @@ class RoundModel {
   [[nodiscard]] bool is_plausible() const noexcept;
   /// True if something shows that there is more than one GPU.
   [[nodiscard]] bool is_evident() const noexcept;
+  /// True if the times show no pause once a round: fewer GPUs explain them as well.
+  [[nodiscard]] bool has_even_times() const noexcept;
   /// True if the memory in use of no GPU changed: then it shows which one it is later, too.
   [[nodiscard]] bool keeps_memory() const noexcept;
   /// True if nothing distinguishes a position from the one `gpus` later: so there are only that

@@ -119,7 +119,8 @@ bool is_clear(const Candidates& all, const Candidate& chosen) {
 Choice choose(Traces rows, std::size_t fewest, std::size_t most) {
   Candidates all = candidates_of(rows, fewest, most);
   const auto chosen = chosen_of(all, rows);
-  const bool is_evident = chosen->gpus == 1 || fewest == most || chosen->model.is_evident();
+  const bool is_evident = chosen->gpus == 1 || fewest == most ||
+                          (chosen->model.is_evident() && !chosen->model.has_even_times());
   Choice choice;
   choice.is_clear = is_evident && is_clear(all, *chosen);
   choice.best = std::move(*chosen);
@@ -134,7 +135,7 @@ struct Range {
 
 /// Where irregular rows are so frequent that the order is another one.
 std::vector<Range> irregular_ranges(const RoundPath& path, std::size_t gpus) {
-  constexpr float kAlarmAtEnds = 12.0F;
+  const float alarm_at_ends = gpus == 1 ? 12.0F : 9.0F;
   const float alarm = gpus == 1 ? 20.0F : 28.0F;
   const float usual = std::min(2.0F / static_cast<float>(gpus), 0.3F);
   std::vector<Range> ranges;
@@ -156,7 +157,7 @@ std::vector<Range> irregular_ranges(const RoundPath& path, std::size_t gpus) {
       most = sum;
       range.end = i + 1;
     }
-    if ((sum <= 0.0F || is_end) && most > (is_at_end ? kAlarmAtEnds : alarm))
+    if ((sum <= 0.0F || is_end) && most > (is_at_end ? alarm_at_ends : alarm))
       ranges.push_back(range);
     if (sum <= 0.0F) most = 0.0F;
   }

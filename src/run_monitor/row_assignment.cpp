@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "run_monitor/board_links.hpp"
+#include "run_monitor/writer_restart.hpp"
 
 namespace wattle {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t kRowsAtATime = 2048;
 constexpr std::size_t kNoPosition = ~std::size_t{0};
 /// Another position of a row must cost that much more.
-constexpr float kSure = 6.0F;
+constexpr float kSure = 8.0F;
 
 constexpr const char* kNoOrder =
     "which GPU a row is of is unknown (no column index or uuid, and the rows follow no order for "
@@ -68,30 +69,6 @@ std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_
   return boards;
 }
 
-/// True if the writer may have been started again before the row `i` of a piece.
-bool is_break(Traces rows, const RoundPiece& piece, std::size_t i,
-              std::optional<std::size_t> first) {
-  const RoundModel& model = piece.model;
-  const std::size_t n = model.gpus();
-  const std::size_t k = i - piece.begin;
-  if (piece.path.is_copy[k] != 0) return false;
-  const std::uint8_t missing = piece.path.missing[k];
-  if (n > 1 && missing > RoundModel::kMostMissing) return true;
-  const std::size_t from = piece.path.positions[k - 1];
-  double expected_ms = 0.0;
-  for (std::size_t m = 0; m <= missing; ++m) expected_ms += model.gap((from + m) % n).expected_ms;
-  const auto gap_ms = static_cast<double>(rows[i].time_ms - rows[i - 1].time_ms);
-  const double late_ms = gap_ms - expected_ms;
-  const double period_ms = model.period_ms();
-  if (late_ms > 10.0 * period_ms || gap_ms < -std::max(0.5 * period_ms, 600.0)) return true;
-  if (n == 1) return false;
-  const bool starts_round = !first || piece.path.positions[k] == *first;
-  const bool is_outlier = model.time_cost(from, missing, gap_ms) >= model.outlier_cost();
-  if (missing > 0 && starts_round && is_outlier) return true;
-  if (starts_round && late_ms < -std::max(0.3 * period_ms, 500.0)) return true;
-  return (starts_round || missing > 0) && late_ms > std::max(0.6 * period_ms, 300.0);
-}
-
 }  // namespace
 
 void RowAssigner::doubt(Outcome outcome, const char* reason) {
@@ -136,6 +113,7 @@ void RowAssigner::read_traces() {
   }
   found_.assign(traces_.size(), std::nullopt);
   positions_.assign(traces_.size(), kNoPosition);
+  orders_.assign(traces_.size(), unlinked_orders_);
   next_ = 0;
   order_begin_ = 0;
 }
@@ -180,6 +158,7 @@ bool RowAssigner::is_usual(const RowTrace& row) const noexcept {
 void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) {
   const std::size_t track = order_->tracks[order_->place_of(position)];
   positions_[trace] = position;
+  orders_[trace] = unlinked_orders_;
   if (is_sure) found_[trace] = track;
   tracks_[track].earlier = std::exchange(tracks_[track].last, traces_[trace]);
   tracks_[track].has_earlier = order_->rows >= order_->model.gpus();
@@ -213,7 +192,7 @@ bool RowAssigner::step_over(std::size_t& from) {
                               [](float event) { return event == 0.0F; });
     bool is_same = is_regular(piece.path, n);
     for (std::size_t i = begin + 1; i < end && is_same; ++i) {
-      is_same = !is_break(traces_, piece, i, order_->first);
+      is_same = !may_be_restart(traces_, piece, i, order_->first);
     }
     const bool is_end = end == traces_.size();
     if (is_same && is_calm && end > from + 2 * n) {
@@ -242,7 +221,7 @@ void RowAssigner::find_orders(std::size_t from) {
     const auto first = piece.model.first_position();
     std::size_t begin = piece.begin;
     for (std::size_t i = piece.begin + 1; i <= piece.end; ++i) {
-      if (i < piece.end && !is_break(traces_, piece, i, first)) continue;
+      if (i < piece.end && !may_be_restart(traces_, piece, i, first)) continue;
       take_piece(piece, begin, i);
       begin = i;
     }
@@ -254,7 +233,8 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
   const auto first = piece.model.first_position();
   if (!first) doubt(Outcome::total_only, kNoFirst);
   const bool is_change = order_ && !continues(piece, begin);
-  if (is_change) forget_last_round();
+  // Of one GPU that stays alone no row can be another's.
+  if (is_change && (n > 1 || order_->model.gpus() > 1)) forget_last_round();
   Order order{.model = piece.model, .first = first.value_or(0), .last = traces_[begin]};
   order.tracks = link(piece, begin, end, order.first);
   if (n > most_gpus_) {
@@ -274,7 +254,6 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
 
 void RowAssigner::forget_last_round() {
   const std::size_t n = order_->model.gpus();
-  if (n == 1) return;
   for (std::size_t i = next_ - std::min(next_, n); i < next_; ++i) found_[i].reset();
 }
 
@@ -328,6 +307,7 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
   }
   if (!links) {
     doubt(Outcome::total_only, kAlike);
+    ++unlinked_orders_;
     tracks_.resize(std::max(tracks_.size(), n));
     return tracks;
   }
@@ -364,12 +344,14 @@ void RowAssigner::emit(std::size_t traces, std::vector<AssignedRow>& assigned) {
   std::size_t trace = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     std::optional<std::size_t> track;
+    GpuRow& row = rows_[i];
     if (trace < traces && trace < traces_.size() && trace_rows_[trace] == i) {
+      row.order = orders_[trace];
       track = found_[trace++];
       if (positions_[trace - 1] != kNoPosition) ++ordered_rows_;
       if (track) ++assigned_rows_;
     }
-    assigned.push_back({.row = rows_[i], .track = track});
+    assigned.push_back({.row = row, .track = track});
   }
   whole_rows_ += trace;
   if (order_ && trace > 0) {

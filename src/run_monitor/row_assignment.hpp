@@ -100,10 +100,12 @@ class RowAssigner {
   std::vector<std::size_t> trace_rows_;            ///< their places in `rows_`
   std::vector<std::optional<std::size_t>> found_;  ///< the track of each trace
   std::vector<std::size_t> positions_;             ///< of each trace, in its order
+  std::vector<std::uint32_t> orders_;              ///< of each trace: `GpuRow::order`
   std::size_t order_begin_ = 0;                    ///< the first trace of `order_`
   std::size_t next_ = 0;                           ///< after the last trace that was assigned
   std::vector<Track> tracks_;
   std::optional<Order> order_;
+  std::uint32_t unlinked_orders_ = 0;
   std::size_t most_gpus_ = 0;  ///< of an order
   std::uint64_t whole_rows_ = 0;
   std::uint64_t ordered_rows_ = 0;  ///< whose position is known, if perhaps not for sure

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace wattle {
 
@@ -38,9 +39,9 @@ class RowGaps {
     const std::int64_t length_ms = time_ms - *last;
     if (length_ms <= 0) return {.kind = Kind::back, .length_ms = length_ms};
     note(length_ms);
-    return {.kind = is_long(length_ms) ? Kind::pause : Kind::usual,
-            .length_ms = length_ms,
-            .usual_ms = pace_ms_};
+    const bool is_pause = std::exchange(is_broken_off_, false) || is_long(length_ms);
+    return {
+        .kind = is_pause ? Kind::pause : Kind::usual, .length_ms = length_ms, .usual_ms = pace_ms_};
   }
   /// The times of the first rows, from which it is known what is usual before the first of them.
   template <class Times>
@@ -56,6 +57,8 @@ class RowGaps {
   [[nodiscard]] std::int64_t pace_ms() const noexcept { return pace_ms_; }
   /// The next row follows none.
   void forget_last() noexcept { last_ms_.reset(); }
+  /// The next row may be of another device: the time before it is a pause.
+  void break_off() noexcept { is_broken_off_ = true; }
 
   /// This number of gaps shows which are usual.
   static constexpr std::size_t kRecent = 15;
@@ -87,6 +90,7 @@ class RowGaps {
   std::array<std::int64_t, kRecent> recent_{};
   std::size_t count_ = 0;
   std::int64_t pace_ms_ = 0;
+  bool is_broken_off_ = false;
 };
 
 }  // namespace wattle

@@ -114,6 +114,9 @@ struct GpuRow {
   Cell memory_total{};
   Cell temperature{};
   std::uint32_t model = 0;  ///< a hash of the GPU's name; 0: unknown
+  /// Rows that were put together by their order, before and after a change of it which nothing
+  /// links, have different numbers: they may be of different GPUs.
+  std::uint32_t order = 0;
 
   /// No row of a GPU has a share of more than 100 %.
   [[nodiscard]] bool is_good() const noexcept {

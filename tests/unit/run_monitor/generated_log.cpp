@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace wattle::test {
 namespace {
@@ -89,8 +91,9 @@ class Writer {
     write_rows();
     log.kind = kind_;
     cut();
-    log.gpus = truth();
+    const std::vector<Row> written = rows_;
     damage();
+    log.gpus = truth_of(written);
     for (const Row& row : rows_) log.lines.push_back(line(row));
     if (torn_) log.lines.push_back(line(*torn_));
     log.description =
@@ -244,10 +247,19 @@ class Writer {
     return std::max(period_ms_ - sum_ms, 0.05 * period_ms_);
   }
 
-  std::vector<GeneratedLog::Gpu> truth() const {
+  /// Of what was written, from the first to the last row of each GPU that the file still has.
+  [[nodiscard]] std::vector<GeneratedLog::Gpu> truth_of(const std::vector<Row>& written) const {
     std::vector<GeneratedLog::Gpu> gpus(boards_.size());
     std::vector<std::optional<Row>> last(boards_.size());
+    std::vector<std::pair<double, double>> there_ms(boards_.size(), {1e18, -1.0});
     for (const Row& row : rows_) {
+      auto& [first_ms, last_ms] = there_ms[row.gpu];
+      first_ms = std::min(first_ms, row.time_ms);
+      last_ms = std::max(last_ms, row.time_ms);
+    }
+    for (const Row& row : written) {
+      const auto& [first_ms, last_ms] = there_ms[row.gpu];
+      if (row.time_ms < first_ms || row.time_ms > last_ms) continue;
       GeneratedLog::Gpu& gpu = gpus[row.gpu];
       gpu.most_w = std::max(gpu.most_w, row.power_w);
       if (const auto& before = last[row.gpu]; before) {

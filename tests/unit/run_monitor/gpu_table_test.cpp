@@ -127,23 +127,6 @@ TEST(GpuCsv, TakesADeviceForItsBusIdOrSerial) {
   }
 }
 
-TEST(GpuCsv, SaysForHowLongAGpuHadNoRows) {
-  std::vector<std::string> lines = {"timestamp, index, power.draw [W]"};
-  for (int i = 0; i <= 200; ++i) {
-    const std::string time = row(1000 * i, "").substr(0, 23);
-    lines.push_back(time + ", 0, 100");
-    if (i <= 110) lines.push_back(time + ", 1, 100");  // it stops
-    if (i >= 50) lines.push_back(time + ", 2, 100");   // it comes late
-  }
-  const GpuTable table = csv_of(lines).result();
-  ASSERT_THAT(table.gpus, SizeIs(3));
-  EXPECT_EQ(table.gpus[0].energy_unknown, Seconds(0.0));
-  EXPECT_EQ(table.gpus[1].energy, Joules(11000.0));
-  EXPECT_EQ(table.gpus[1].energy_unknown, Seconds(90.0));
-  EXPECT_EQ(table.gpus[2].energy_unknown, Seconds(50.0));
-  EXPECT_EQ(table.all.energy_unknown, Seconds(90.0));
-}
-
 TEST(GpuCsv, LeavesOutSharesOfMoreThanAll) {
   const GpuCsv table = csv_of({row(0, "100.0", 101), row(1000, "100.0", 100)});
   EXPECT_EQ(table.rows(), 1U);

@@ -1,0 +1,90 @@
+// GPUs that come or leave in a table that does not name them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "run_monitor/gpu_table.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+struct Board {
+  double power_w;
+  int memory_mib;
+  int temperature;
+};
+
+std::string row_of(int ms, const Board& board) {
+  return fmt::format("2026/11/21 00:{:02}:{:02}.{:03}, 50, 5, {}, 81920, {}, {}, 1410, 1593",
+                     ms / 60'000, ms / 1000 % 60, ms % 1000, board.memory_mib, board.power_w,
+                     board.temperature);
+}
+
+GpuTable table_of_gpus(const std::vector<std::string>& lines) {
+  GpuCsv csv;
+  for (const std::string& line : lines) csv.take(line);
+  return csv.result();
+}
+
+constexpr Board kStrong{.power_w = 500, .memory_mib = 60'000, .temperature = 60};
+constexpr Board kWeak{.power_w = 100, .memory_mib = 18'000, .temperature = 40};
+
+TEST(ChangingGpus, AreUnknownForAsLongAsTheyHaveNoRows) {
+  std::vector<std::string> lines = {"timestamp, index, power.draw [W]"};
+  for (int i = 0; i <= 200; ++i) {
+    const std::string time = row_of(1000 * i, kWeak).substr(0, 23);
+    lines.push_back(time + ", 0, 100");
+    if (i <= 110) lines.push_back(time + ", 1, 100");  // it stops
+    if (i >= 50) lines.push_back(time + ", 2, 100");   // it comes late
+  }
+  const GpuTable table = table_of_gpus(lines);
+  ASSERT_THAT(table.gpus, SizeIs(3));
+  EXPECT_EQ(table.gpus[0].energy_unknown, Seconds(0.0));
+  EXPECT_EQ(table.gpus[1].energy, Joules(11000.0));
+  EXPECT_EQ(table.gpus[1].energy_unknown, Seconds(90.0));
+  EXPECT_EQ(table.gpus[2].energy_unknown, Seconds(50.0));
+  EXPECT_EQ(table.all.energy_unknown, Seconds(90.0));
+}
+
+TEST(ChangingGpus, GetNoRowOfTheOneThatComesBeforeThem) {
+  std::vector<std::string> lines;
+  for (int i = 0; i <= 200; ++i) {
+    // The first row of the other one comes when the next of the first is expected.
+    if (i >= 100) lines.push_back(row_of(1000 * i, kWeak));
+    lines.push_back(row_of(1000 * i + (i >= 100 ? 2 : 0), kStrong));
+  }
+  const GpuTable table = table_of_gpus(lines);
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  for (const GpuSummary& gpu : table.gpus) {
+    if (gpu.name == "1") {
+      EXPECT_NEAR(gpu.energy->si(), 200.002 * 500.0, 0.1);
+    }
+    if (gpu.name == "0") {
+      EXPECT_LE(gpu.energy->si(), 100.0 * 100.0);
+      EXPECT_GE(gpu.energy->si(), 95.0 * 100.0);
+    }
+  }
+}
+
+TEST(ChangingGpus, HoldNoPowerUntilARowThatMayBeAnothers) {
+  const Board alike{.power_w = 100, .memory_mib = 60'000, .temperature = 60};
+  std::vector<std::string> lines;
+  for (int i = 0; i <= 200; ++i) {
+    if (i <= 100) lines.push_back(row_of(1000 * i, kStrong));
+    lines.push_back(row_of(1000 * i + 2, alike));
+  }
+  const GpuTable table = table_of_gpus(lines);
+  EXPECT_THAT(table.gpus, IsEmpty()) << "which of them left is unknown";
+  const double truth_j = 100.0 * 500.0 + 200.0 * 100.0;
+  EXPECT_LE(table.all.energy->si(), truth_j + 1.0);
+  EXPECT_GE(table.all.energy->si() + table.all.energy_unknown.count() * 600.0, truth_j);
+}
+
+}  // namespace
+}  // namespace wattle
