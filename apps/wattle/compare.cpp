@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/text.hpp"
@@ -59,11 +60,14 @@ int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all,
   for (const ComparedRuns& pair : all) {
     const auto found = std::ranges::find(pair.comparisons, options.cost, &Comparison::cost);
     if (found == pair.comparisons.end() || !found->ratio->interval) {
-      print_message(
-          "compare", "--fail-above cannot be decided",
-          found == pair.comparisons.end()
-              ? fmt::format("the {} is unknown; --quantity chooses another", name_of(options.cost))
-              : "it takes two runs of each at least");
+      std::string reason = "it takes two runs of each at least";
+      if (found == pair.comparisons.end()) {
+        reason =
+            fmt::format("the {} is unknown; --quantity chooses another", name_of(options.cost));
+      } else if (!found->doubt.empty()) {
+        reason = found->doubt;
+      }
+      print_message("compare", "--fail-above cannot be decided", reason);
       return kNotComparable;
     }
     if (change_of(found->ratio->interval->low) > *options.fail_above) status = kCostsMore;

@@ -13,20 +13,55 @@ double normal(Random& random) {
 
 std::vector<Disturbance> disturbances() {
   return {{.name = "noise"},
-          {.name = "autocorrelation", .autocorrelation = 0.7},
+          {.name = "autocorrelation", .autocorrelation = 0.9},
           {.name = "autocorrelation, drift", .autocorrelation = 0.7, .drift = 0.1},
+          {.name = "drift of 2 % a run", .drift_a_run = 0.02},
           {.name = "sampling error alone", .noise = 0.0, .sampling = 0.01},
           {.name = "sampling error as large as the noise", .noise = 0.01, .sampling = 0.01},
+          {.name = "one outlier", .has_one_outlier = true},
           {.name = "one run in ten an outlier", .outliers = 0.1},
-          {.name = "one run of B in ten an outlier", .one_in_ten = true},
           {.name = "all of these",
            .noise = 0.015,
            .autocorrelation = 0.7,
            .drift = 0.1,
            .outliers = 0.1,
            .sampling = 0.01},
-          {.name = "skewed noise", .is_skewed = true}};
+          {.name = "skewed noise", .spread = Spread::skewed},
+          {.name = "half as much again and as little", .noise = 0.5},
+          {.name = "heavy tail", .spread = Spread::heavy},
+          {.name = "two kinds, half and half",
+           .noise = 0.01,
+           .spread = Spread::two_kinds,
+           .second_kind = 0.5},
+          {.name = "two kinds, one in ten slow",
+           .noise = 0.01,
+           .spread = Spread::two_kinds,
+           .second_kind = 0.1},
+          {.name = "a clock that ticks", .spread = Spread::discrete}};
 }
+
+namespace {
+
+/// The factor of one run, whose logarithm would wander by `wandering` standard deviations.
+double factor_of(const Disturbance& disturbance, double wandering, Random& random) {
+  constexpr double kPareto = 2.5;
+  switch (disturbance.spread) {
+    case Spread::normal:
+      break;
+    case Spread::skewed:
+      return std::exp(disturbance.noise * random.exponential(1.0));
+    case Spread::heavy:
+      return 0.8 + 0.2 * std::exp(random.exponential(1.0 / kPareto));
+    case Spread::two_kinds:
+      return (random.chance(disturbance.second_kind) ? 1.3 : 1.0) *
+             std::exp(disturbance.noise * wandering);
+    case Spread::discrete:
+      return std::floor(random.uniform(3.0, 6.0)) / 4.0;
+  }
+  return std::exp(disturbance.noise * wandering);
+}
+
+}  // namespace
 
 SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds, double ratio,
                         Random& random) {
@@ -34,7 +69,7 @@ SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds, doub
   const double calibration = random.uniform(0.95, 1.05);
   const double direction = random.chance(0.5) ? 1.0 : -1.0;
   const auto runs = static_cast<double>(2 * rounds);
-  const auto disturbed = static_cast<std::size_t>(random.uniform() * 10.0);
+  const auto disturbed = static_cast<std::size_t>(random.uniform() * static_cast<double>(rounds));
   double wandering = normal(random);
   double time = 0.0;
   SimulatedBench bench;
@@ -43,12 +78,12 @@ SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds, doub
     for (int turn = 0; turn < 2; ++turn, is_a = !is_a, time += 1.0) {
       const double rho = disturbance.autocorrelation;
       wandering = rho * wandering + std::sqrt(1.0 - rho * rho) * normal(random);
-      double part = disturbance.is_skewed ? random.exponential(1.0) : wandering;
-      part = disturbance.noise * part + direction * disturbance.drift * time / runs;
-      const bool is_outlier = random.chance(disturbance.outliers) ||
-                              (disturbance.one_in_ten && !is_a && round % 10 == disturbed);
-      if (is_outlier) part += std::log1p(random.uniform(0.1, 1.0));
-      const double truth = kEnergyOfA * (is_a ? 1.0 : ratio) * std::exp(part) * calibration;
+      double factor = factor_of(disturbance, wandering, random);
+      const double drifted = disturbance.drift * time / runs + disturbance.drift_a_run * time;
+      factor *= std::exp(direction * drifted);
+      if (random.chance(disturbance.outliers)) factor *= random.uniform(1.1, 2.0);
+      if (disturbance.has_one_outlier && is_a && round == disturbed) factor *= 1.5;
+      const double truth = kEnergyOfA * (is_a ? 1.0 : ratio) * factor * calibration;
       const double error = disturbance.sampling * truth;
       (is_a ? bench.a : bench.b).push_back(truth + error * normal(random));
       (is_a ? bench.errors_a : bench.errors_b).push_back(error);

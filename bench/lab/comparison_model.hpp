@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -9,16 +10,32 @@
 
 namespace wattle::lab {
 
+/// How the energies of runs are distributed.
+enum class Spread : std::uint8_t {
+  normal,     ///< of the logarithm
+  skewed,     ///< noise that only adds
+  heavy,      ///< Pareto's distribution: seldom, runs take many times as much
+  two_kinds,  ///< such as runs with a turbo and without: 30 % apart, each with a little noise
+  discrete,   ///< a clock that ticks: 3, 4 or 5 units
+};
+
 /// What makes runs differ. All sizes are parts of the energy of a run.
 struct Disturbance {
   std::string_view name;
   double noise = 0.02;           ///< standard deviation from run to run
   double autocorrelation = 0.0;  ///< of one run with the next
   double drift = 0.0;            ///< from the first run to the last
+  double drift_a_run = 0.0;      ///< from each run to the next
   double outliers = 0.0;         ///< the part of all runs that is disturbed, by 10 to 100 %
-  bool one_in_ten = false;       ///< one run of B in ten is disturbed, and none of A
-  bool is_skewed = false;        ///< noise that only adds
-  double sampling = 0.0;         ///< standard deviation of the measurement of each run
+  bool has_one_outlier = false;  ///< one run of A, by 50 %
+  Spread spread = Spread::normal;
+  double second_kind = 0.0;  ///< the part of all runs that is of the other kind
+  double sampling = 0.0;     ///< standard deviation of the measurement of each run
+
+  /// The machine changes while it runs: commands must take turns.
+  [[nodiscard]] bool needs_rounds() const noexcept {
+    return drift > 0.0 || drift_a_run > 0.0 || autocorrelation > 0.0;
+  }
 };
 
 /// The disturbances that the results are promised for, and worse ones.

@@ -14,10 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json summary_json(const std::vector<double>& values) {
-  if (values.empty()) return nullptr;
-  const Summary summary = summarize(values);
-  return {{"runs", values.size()},
+Json summary_json(Cost cost, const std::vector<RunCost>& runs) {
+  const std::size_t known = values_of(cost, runs).size();
+  if (known == 0) return nullptr;
+  const Summary summary = summary_of(cost, runs);
+  return {{"runs", known},
           {"mean", summary.mean},
           {"sd", or_null(summary.sd)},
           {"median", summary.median},
@@ -62,8 +63,7 @@ Json command_json(const BenchCommand& command) {
                {"name", command.name},
                {"parameters", std::move(parameters)},
                {"runs", command.runs.size()}};
-  for (const Cost cost : kCosts)
-    json[std::string(key_of(cost))] = summary_json(values_of(cost, command.runs));
+  for (const Cost cost : kCosts) json[std::string(key_of(cost))] = summary_json(cost, command.runs);
   json["values"] = values_json(command.runs);
   json["estimate"] = json_of(command.estimate);
   return json;
@@ -166,6 +166,7 @@ std::string to_json(const BenchRecord& bench) {
         {"missing", missing_kinds_json(bench.energy_missing)}}},
       {"results", std::move(results)},
       {"comparisons", comparisons_json(bench)},
+      {"notes", notes_on_claims(bench, comparisons_with_reference(bench))},
       {"warnings", bench.warnings}};
   return dumped(json) + "\n";
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/text.hpp"
@@ -53,7 +55,7 @@ std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs)
   if (values.size() < runs.size()) {
     name += fmt::format(" ({} of {})", values.size(), runs.size());
   }
-  const Summary summary = summarize(values);
+  const Summary summary = summary_of(cost, runs);
   const auto text = [&](double value) { return text_of(cost, value); };
   return {std::move(name),
           text(summary.mean),
@@ -110,6 +112,18 @@ std::vector<ReferenceComparison> comparisons_with_reference(const BenchRecord& b
   return found;
 }
 
+std::vector<std::string> notes_on_claims(const BenchRecord& bench,
+                                         const std::vector<ReferenceComparison>& found) {
+  std::vector<Comparison> comparisons;
+  comparisons.reserve(found.size());
+  for (const ReferenceComparison& one : found) comparisons.push_back(one.comparison);
+  std::vector<std::pair<std::string, std::span<const RunCost>>> runs;
+  for (const BenchCommand& command : bench.commands) {
+    runs.emplace_back(printable(command.name), command.runs);
+  }
+  return notes_on_claims(comparisons, runs);
+}
+
 std::string to_text(const BenchCommand& command, const TextStyle& style) {
   std::string title = printable(command.name);
   title += ", " + counted(command.runs.size(), "run");
@@ -160,6 +174,9 @@ std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
   for (const ReferenceComparison& one : found) {
     const std::string line = wrapped(one.sentence, style, 2);
     text += (one.comparison.ratio->is_shown() ? colored(line, Tint::bold, style) : line) + "\n";
+  }
+  for (const std::string& note : notes_on_claims(bench, found)) {
+    text += wrapped("note: " + note + "\n", style, 2);
   }
   if (const auto scan = scan_table(bench))
     text += (text.empty() ? "" : "\n") + scan_text(*scan, style);

@@ -31,5 +31,8 @@ struct ReferenceComparison {
 /// These costs of each command, if known. Empty without a second command.
 [[nodiscard]] std::vector<ReferenceComparison> comparisons_with_reference(
     const BenchRecord& bench, std::span<const Cost> costs = kCostsInSentences);
+/// What these claims are about, and what they cannot see: sentences.
+[[nodiscard]] std::vector<std::string> notes_on_claims(
+    const BenchRecord& bench, const std::vector<ReferenceComparison>& found);
 
 }  // namespace wattle

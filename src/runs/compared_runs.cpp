@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "base/json_write.hpp"
 #include "base/text.hpp"
@@ -183,6 +187,12 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
       notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
                                   printable(source->name), command->failed(),
                                   command->runs.size()));
+    }
+    const auto [name_a, name_b] = names_of(a, b, pair, all.size() == 1);
+    const std::array<std::pair<std::string, std::span<const RunCost>>, 2> runs = {
+        {{name_a, pair.a.runs}, {name_b, pair.b.runs}}};
+    for (const std::string& note : notes_on_claims(pair.comparisons, runs)) {
+      if (std::ranges::count(notes, note) == 0) notes.push_back(note);
     }
   }
   const bool is_one = a.commands.size() == 1 && b.commands.size() == 1;

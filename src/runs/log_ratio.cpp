@@ -8,28 +8,32 @@
 namespace wattle {
 namespace {
 
-std::vector<double> logs_of(std::span<const double> values) {
-  std::vector<double> logs;
-  logs.reserve(values.size());
-  for (const double value : values) logs.push_back(std::log(value));
-  return logs;
+/// The mean of values, and its relative standard error; none for one value.
+struct EstimatedMean {
+  double value = 0.0;
+  double error = 0.0;
+};
+
+EstimatedMean estimated_mean(std::span<const double> values) {
+  const Summary summary = summarize(values);
+  const auto count = static_cast<double>(values.size());
+  return {.value = summary.mean,
+          .error = summary.sd.value_or(0.0) / std::sqrt(count) / summary.mean};
 }
 
-double mean_of_logs(std::span<const double> values) noexcept {
-  double sum = 0.0;
-  for (const double value : values) sum += std::log(value);
-  return sum / static_cast<double>(values.size());
+std::size_t outliers_in(const Series& a, const Series& b) {
+  return outliers_of(a.values).size() + outliers_of(b.values).size();
 }
 
-/// The variance of the mean logarithm that the errors of the values make, which are independent.
+/// The relative variance of the mean that the errors of the values make, which are independent.
 double sampling_variance(const Series& series) noexcept {
+  double squares = 0.0;
   double sum = 0.0;
   for (std::size_t i = 0; i < series.errors.size(); ++i) {
-    const double part = series.errors[i] / series.values[i];
-    sum += part * part;
+    squares += series.errors[i] * series.errors[i];
+    sum += series.values[i];
   }
-  const auto count = static_cast<double>(series.values.size());
-  return sum / (count * count);
+  return squares > 0.0 ? squares / (sum * sum) : 0.0;
 }
 
 /// The largest of 1, 2 or 5 times a power of ten that is below `part`.
@@ -56,51 +60,44 @@ LogRatio with_interval(LogRatio ratio, double half, double sampling) {
 }  // namespace
 
 LogRatio paired_log_ratio(const Series& a, const Series& b) {
-  std::vector<double> ratios = logs_of(b.values);
-  for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] -= std::log(a.values[i]);
-  if (ratios.size() < 2) return {.estimate = ratios.front(), .interval = {}, .runs = ratios.size()};
-  const RobustMean mean = robust_mean(ratios);
-  return with_interval({.estimate = mean.location,
-                        .interval = {},
-                        .error = mean.standard_error,
-                        .runs = ratios.size(),
-                        .outliers = mean.outliers,
-                        .weighed = ratios.size()},
-                       critical_of(ratios.size()) * mean.standard_error,
+  const std::size_t runs = a.values.size();
+  const double mean_a = estimated_mean(a.values).value;
+  const double mean_b = estimated_mean(b.values).value;
+  LogRatio ratio{.estimate = std::log(mean_b / mean_a), .interval = {}, .runs = runs};
+  if (runs < 2) return ratio;
+  ratio.outliers = outliers_in(a, b);
+  ratio.outliers_of = 2 * runs;
+  // What is added to both runs of a round, as a part of their means, is in no difference.
+  std::vector<double> differences(runs);
+  for (std::size_t i = 0; i < runs; ++i) {
+    differences[i] = b.values[i] / mean_b - a.values[i] / mean_a;
+  }
+  const Summary summary = summarize(differences);
+  const auto count = static_cast<double>(runs);
+  ratio.error = summary.sd.value_or(0.0) / std::sqrt(count);
+  return with_interval(ratio, student_critical(count - 1.0) * ratio.error,
                        sampling_variance(a) + sampling_variance(b));
 }
 
 LogRatio unpaired_log_ratio(const Series& a, const Series& b) {
-  const std::size_t runs = std::min(a.values.size(), b.values.size());
-  if (runs < 2) {
-    return {
-        .estimate = mean_of_logs(b.values) - mean_of_logs(a.values), .interval = {}, .runs = runs};
-  }
-  double variance = 0.0;
-  double by_degrees = 0.0;
-  double location = 0.0;
-  std::size_t outliers = 0;
-  for (const Series* const series : {&a, &b}) {
-    const RobustMean mean = robust_mean(logs_of(series->values));
-    const std::size_t count = series->values.size();
-    const double error = biweight_factor(count) * mean.standard_error;
-    variance += error * error;
-    by_degrees += std::pow(error, 4) / static_cast<double>(count - 1);
-    location = mean.location - location;  // that of B without that of A
-    outliers += mean.outliers;
-  }
+  const EstimatedMean mean_a = estimated_mean(a.values);
+  const EstimatedMean mean_b = estimated_mean(b.values);
+  LogRatio ratio{.estimate = std::log(mean_b.value / mean_a.value),
+                 .interval = {},
+                 .runs = std::min(a.values.size(), b.values.size())};
+  if (ratio.runs < 2) return ratio;
+  ratio.outliers = outliers_in(a, b);
+  ratio.outliers_of = a.values.size() + b.values.size();
+  const double variance = mean_a.error * mean_a.error + mean_b.error * mean_b.error;
+  const auto by_degrees = [](const EstimatedMean& mean, std::size_t count) {
+    return std::pow(mean.error, 4) / static_cast<double>(count - 1);
+  };
+  const double of_both = by_degrees(mean_a, a.values.size()) + by_degrees(mean_b, b.values.size());
+  ratio.error = std::sqrt(variance);
   // Welch and Satterthwaite. Runs that are all equal have no error.
   const double half =
-      by_degrees > 0.0
-          ? std::sqrt(variance) * student_quantile(kBelowCritical, variance * variance / by_degrees)
-          : 0.0;
-  return with_interval({.estimate = location,
-                        .interval = {},
-                        .error = std::sqrt(variance),
-                        .runs = runs,
-                        .outliers = outliers,
-                        .weighed = a.values.size() + b.values.size()},
-                       half, sampling_variance(a) + sampling_variance(b));
+      of_both > 0.0 ? ratio.error * student_critical(variance * variance / of_both) : 0.0;
+  return with_interval(ratio, half, sampling_variance(a) + sampling_variance(b));
 }
 
 double change_of(double log_ratio) noexcept { return std::expm1(log_ratio); }
@@ -116,7 +113,8 @@ std::optional<Resolution> resolution_of(const LogRatio& ratio) {
   const double log_change = std::log1p(change);
   const double per_run = ratio.error * std::sqrt(static_cast<double>(ratio.runs));
   const auto shows = [&](std::size_t runs) {
-    return (critical_of(runs) + kPower) * per_run / std::sqrt(static_cast<double>(runs)) <=
+    return (student_critical(static_cast<double>(runs - 1)) + kPower) * per_run /
+               std::sqrt(static_cast<double>(runs)) <=
            log_change;
   };
   std::size_t fails = ratio.runs;

@@ -1,5 +1,5 @@
-// Which of two commands spends more, and by how much: logarithms of ratios, so that an error of a
-// part of the value is the same in both directions, and what both share cancels.
+// Which of two commands spends more on average, and by how much: the logarithm of the ratio of
+// their means, so that "half" and "twice" are equally far from "equal".
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ struct Series {
   std::span<const double> errors{};
 };
 
-/// The natural logarithm of B/A.
+/// The natural logarithm of the mean of B by the mean of A.
 struct LogRatio {
   double estimate = 0.0;
   std::optional<Interval> interval;  ///< 95 %; absent where there are too few runs
   double error = 0.0;                ///< standard error of the estimate; 0 without an interval
   /// Pairs, or runs of the command that has fewer.
   std::size_t runs = 0;
-  std::size_t outliers = 0;     ///< pairs, or runs of either command, without weight
-  std::size_t weighed = 0;      ///< the pairs, or runs of both, that these are among
+  std::size_t outliers = 0;     ///< runs of either command far from its others; they count, too
+  std::size_t outliers_of = 0;  ///< the runs of both
   bool is_by_sampling = false;  ///< the ± of the measurements is wider than what the runs show
 
   [[nodiscard]] bool is_shown() const noexcept { return interval && !interval->contains(0.0); }
 };
 
-/// Runs of A and B that took turns: each value of `a` with the value of `b` of the same round. As
-/// many of both, at least one.
+/// Runs of A and B that took turns: each value of `a` with the value of `b` of the same round, so
+/// that what both share cancels. As many of both, at least one.
 [[nodiscard]] LogRatio paired_log_ratio(const Series& a, const Series& b);
 
 /// Runs that have nothing to do with each other: Welch's interval. At least one of each.

@@ -100,6 +100,39 @@ CostValues all_values(Cost cost, std::span<const RunCost> runs) {
   return values;
 }
 
+/// In the order in which the runs were made.
+std::vector<double> values_in_time(Cost cost, std::span<const RunCost> runs) {
+  std::vector<const RunCost*> ordered;
+  for (const RunCost& run : runs) ordered.push_back(&run);
+  std::ranges::stable_sort(ordered, {}, &RunCost::started_unix_s);
+  std::vector<double> values;
+  for (const RunCost* const run : ordered) {
+    if (const auto value = value_of(cost, *run)) values.push_back(*value);
+  }
+  return values;
+}
+
+/// Why runs that did not take turns show nothing of their commands; empty: nothing is against it.
+/// What differs may be the machine then, which was not the same for both.
+std::string doubt_of(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr const char* kRemedy = "let the commands take turns: wattle bench";
+  for (const auto& drift : {drift_of(a), drift_of(b), drift_of(a, b)}) {
+    if (!drift) continue;
+    return fmt::format(
+        "runs change by {:+.1f} % from the first to the last, which may be the "
+        "machine; {}",
+        100.0 * *drift, kRemedy);
+  }
+  for (const auto& echo : {echo_of(a), echo_of(b)}) {
+    if (!echo) continue;
+    return fmt::format(
+        "each run resembles the one before it (correlation {:.2f}), which may be "
+        "the machine; {}",
+        *echo, kRemedy);
+  }
+  return {};
+}
+
 /// Those of the rounds in which both are known, in the same order.
 std::pair<CostValues, CostValues> values_by_round(Cost cost, std::span<const RunCost> a,
                                                   std::span<const RunCost> b) {
@@ -233,6 +266,14 @@ std::vector<double> values_of(Cost cost, std::span<const RunCost> runs) {
   return all_values(cost, runs).values;
 }
 
+Summary summary_of(Cost cost, std::span<const RunCost> runs) {
+  const CostValues values = all_values(cost, runs);
+  std::vector<double> uncertainties = values.errors;
+  for (double& error : uncertainties) error *= 2.0;
+  if (uncertainties.size() != values.values.size()) uncertainties.clear();
+  return summarize(values.values, uncertainties);
+}
+
 std::string text_of(Cost cost, double value) {
   switch (cost) {
     case Cost::energy:
@@ -256,8 +297,10 @@ Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCos
   const auto [of_a, of_b] =
       in_rounds ? values_by_round(cost, a, b) : std::pair(all_values(cost, a), all_values(cost, b));
   if (!are_positive(of_a) || !are_positive(of_b)) return comparison;
+  if (!in_rounds) comparison.doubt = doubt_of(values_in_time(cost, a), values_in_time(cost, b));
   comparison.ratio = in_rounds ? paired_log_ratio(of_a.series(), of_b.series())
                                : unpaired_log_ratio(of_a.series(), of_b.series());
+  if (!comparison.doubt.empty()) comparison.ratio->interval.reset();
   return comparison;
 }
 
@@ -267,6 +310,9 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
   const auto& [verb, noun, name, key] = words_of_cost(comparison.cost);
   const double change = change_of(ratio.estimate);
   const char* const more = change < 0.0 ? "less" : "more";
+  if (!comparison.doubt.empty()) {
+    return fmt::format("{} and {}: nothing is claimed about {}: {}", a, b, name, comparison.doubt);
+  }
   if (!ratio.interval) {
     return fmt::format("{} {} {} % {} {} than {} in one run each; there is no interval for one run",
                        b, verb, percent_text(std::abs(change)), more, noun, a);
@@ -288,10 +334,40 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
     }
   }
   if (ratio.outliers > 0) {
-    text += fmt::format("; {} of {} {} without weight: outliers", ratio.outliers, ratio.weighed,
-                        comparison.is_paired ? "rounds" : "runs");
+    text += fmt::format("; {} of {} runs {} far from the others, which makes the interval wide",
+                        ratio.outliers, ratio.outliers_of, ratio.outliers == 1 ? "is" : "are");
   }
   return text;
+}
+
+std::vector<std::string> notes_on_claims(
+    std::span<const Comparison> comparisons,
+    std::span<const std::pair<std::string, std::span<const RunCost>>> runs) {
+  std::vector<std::string> notes;
+  std::size_t fewest = 0;
+  for (const Comparison& comparison : comparisons) {
+    if (!comparison.ratio || !comparison.ratio->interval) continue;
+    if (std::ranges::count(kCostsInSentences, comparison.cost) == 0) continue;
+    fewest = fewest == 0 ? comparison.ratio->runs : std::min(fewest, comparison.ratio->runs);
+    for (const auto& [name, of] : runs) {
+      const auto kinds = two_kinds_of(values_of(comparison.cost, of));
+      if (!kinds) continue;
+      std::string note = fmt::format(
+          "{}: {} of about {} in {} and of about {} in {}: what is claimed is the mean of this mix",
+          name, name_of(comparison.cost), text_of(comparison.cost, kinds->low),
+          counted(kinds->low_count, "run"), text_of(comparison.cost, kinds->high),
+          kinds->high_count);
+      if (std::ranges::count(notes, note) == 0) notes.push_back(std::move(note));
+    }
+  }
+  constexpr std::size_t kMany = 30;
+  if (fewest > 0 && fewest < kMany) {
+    notes.push_back(
+        fmt::format("{} runs of each can miss a kind of run that is rarer than {:.0f} %, such as a "
+                    "slow one now and then",
+                    fewest, 100.0 * unseen_part(fewest)));
+  }
+  return notes;
 }
 
 std::string change_text(const LogRatio& ratio) {

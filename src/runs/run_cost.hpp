@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/report.hpp"
@@ -61,6 +62,8 @@ inline constexpr std::array kCostsInSentences = {Cost::energy, Cost::time, Cost:
 [[nodiscard]] std::optional<double> value_of(Cost cost, const RunCost& run) noexcept;
 /// Those that are known. Peak memory: none where one is unknown, since the small ones are.
 [[nodiscard]] std::vector<double> values_of(Cost cost, std::span<const RunCost> runs);
+/// Of those, with the ± of energies in the interval of the mean. At least one must be known.
+[[nodiscard]] Summary summary_of(Cost cost, std::span<const RunCost> runs);
 /// "50.1 J", "12.3 ms", "80 W", "45.6 MB".
 [[nodiscard]] std::string text_of(Cost cost, double value);
 
@@ -69,6 +72,9 @@ struct Comparison {
   Cost cost = Cost::energy;
   std::optional<LogRatio> ratio;  ///< absent where one of both is unknown, or is 0
   bool is_paired = false;         ///< runs of the same round were compared with each other
+  /// Why nothing is claimed, though there are enough runs: a sentence without its subject. Then the
+  /// ratio has no interval.
+  std::string doubt{};
 };
 /// `in_rounds`: runs of the same round took turns, in an order by chance.
 [[nodiscard]] Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCost> b,
@@ -76,6 +82,11 @@ struct Comparison {
 /// One sentence: "B uses 10.4 % less energy than A (95 %: 8.5 to 12.3)". Empty without a ratio.
 [[nodiscard]] std::string sentence_of(const Comparison& comparison, std::string_view a,
                                       std::string_view b);
+/// Sentences on what the claims of these comparisons are about, and what they cannot see: runs of
+/// two kinds, and kinds that so few runs may have none of. `runs`: of both, with their names.
+[[nodiscard]] std::vector<std::string> notes_on_claims(
+    std::span<const Comparison> comparisons,
+    std::span<const std::pair<std::string, std::span<const RunCost>>> runs);
 /// The same in figures: "-10.4 % (-12.3 to -8.5)".
 [[nodiscard]] std::string change_text(const LogRatio& ratio);
 

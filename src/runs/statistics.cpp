@@ -75,22 +75,27 @@ double student_tail(double t, double degrees) noexcept {
   return 0.5 * incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5);
 }
 
-/// Weights of values at a distance of `u` tuning constants from the center.
-struct Biweight {
-  double u;
-  [[nodiscard]] bool counts() const noexcept { return std::abs(u) < 1.0; }
-  [[nodiscard]] double rest() const noexcept { return 1.0 - u * u; }
+/// What the order of values shows: how many pairs rise more than fall, and the slopes of all.
+struct Trend {
+  double rises = 0.0;
+  double variance = 0.0;  ///< of `rises` by chance
+  std::vector<double> slopes{};
+
+  void add(std::span<const double> values) {
+    const std::size_t count = values.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = i + 1; k < count; ++k) {
+        const double change = values[k] - values[i];
+        if (change != 0.0) rises += change > 0.0 ? 1.0 : -1.0;
+        slopes.push_back(std::log(values[k] / values[i]) / static_cast<double>(k - i));
+      }
+    }
+    const auto n = static_cast<double>(count);
+    variance += n * (n - 1.0) * (2.0 * n + 5.0) / 18.0;
+  }
 };
 
-/// In median deviations: what lies further away than that has no weight. With 6 or 9, the customary
-/// constants, the interval of five values is wider by a third.
-constexpr double kTuning = 12.0;
-
-RobustMean plain_mean(std::span<const double> values) {
-  const double mean = mean_of(values);
-  const auto count = static_cast<double>(values.size());
-  return {.location = mean, .standard_error = sd_of(values, mean) / std::sqrt(count)};
-}
+constexpr double kAtOnePercent = 2.576;  // of a normal distribution, both sides
 
 }  // namespace
 
@@ -114,7 +119,7 @@ double student_quantile(double probability, double degrees) {
   return std::midpoint(low, high);
 }
 
-Summary summarize(std::span<const double> values) {
+Summary summarize(std::span<const double> values, std::span<const double> uncertainties) {
   const auto [least, most] = std::ranges::minmax(values);
   Summary summary{.count = values.size(),
                   .mean = mean_of(values),
@@ -126,59 +131,14 @@ Summary summarize(std::span<const double> values) {
   if (values.size() < 2) return summary;
   const auto count = static_cast<double>(values.size());
   summary.sd = sd_of(values, summary.mean);
-  const double half = student_quantile(0.975, count - 1.0) * *summary.sd / std::sqrt(count);
+  const double measured = uncertainties.empty() ? 0.0 : mean_of(uncertainties);
+  const double half =
+      std::hypot(student_critical(count - 1.0) * *summary.sd / std::sqrt(count), measured);
   summary.mean95 = Interval{summary.mean - half, summary.mean + half};
   return summary;
 }
 
-double biweight_factor(std::size_t count) noexcept {
-  // Found by simulation: `comparison_lab --factors` prints them.
-  constexpr std::size_t kFirst = 5;
-  constexpr std::array kFactors = {1.484, 1.144, 1.124, 1.064, 1.058, 1.035, 1.031, 1.022,
-                                   1.020, 1.014, 1.013, 1.011, 1.010, 1.009, 1.008, 1.007};
-  if (count < kFirst) return 1.0;
-  if (count - kFirst < kFactors.size()) return kFactors.at(count - kFirst);
-  return 1.0 + 0.14 / static_cast<double>(count);
-}
-
-double critical_of(std::size_t count) {
-  return biweight_factor(count) * student_quantile(kBelowCritical, static_cast<double>(count - 1));
-}
-
-RobustMean robust_mean(std::span<const double> values) {
-  constexpr std::size_t kFewest = 5;
-  if (values.size() < kFewest) return plain_mean(values);
-  double center = median_of({values.begin(), values.end()});
-  const double unit = kTuning * median_deviation(values, center);
-  if (!(unit > 0.0)) return plain_mean(values);
-  constexpr int kSteps = 5;  // it does not move any more after that
-  for (int step = 0; step < kSteps; ++step) {
-    double sum = 0.0;
-    double weights = 0.0;
-    for (const double value : values) {
-      const Biweight at{(value - center) / unit};
-      if (!at.counts()) continue;
-      sum += at.rest() * at.rest() * value;
-      weights += at.rest() * at.rest();
-    }
-    center = sum / weights;
-  }
-  RobustMean result{.location = center};
-  double squares = 0.0;
-  double slope = 0.0;
-  for (const double value : values) {
-    const Biweight at{(value - center) / unit};
-    if (!at.counts()) {
-      ++result.outliers;
-      continue;
-    }
-    squares += (value - center) * (value - center) * std::pow(at.rest(), 4);
-    slope += at.rest() * (1.0 - 5.0 * at.u * at.u);
-  }
-  const auto count = static_cast<double>(values.size());
-  result.standard_error = std::sqrt(squares * count / (count - 1.0)) / slope;
-  return result;
-}
+double student_critical(double degrees) { return student_quantile(0.975, degrees); }
 
 std::vector<std::size_t> outliers_of(std::span<const double> values) {
   constexpr std::size_t kFewest = 5;
@@ -196,28 +156,65 @@ std::vector<std::size_t> outliers_of(std::span<const double> values) {
   return indices;
 }
 
-std::optional<double> drift_of(std::span<const double> values) {
-  constexpr std::size_t kFewest = 10;
-  constexpr double kAtOnePercent = 2.576;  // of a normal distribution, both sides
+std::optional<double> drift_of(std::span<const double> values, std::span<const double> others) {
   constexpr double kLeastPart = 0.01;
-  const std::size_t count = values.size();
-  const auto is_positive = [](double value) { return value > 0.0; };
-  if (count < kFewest || !std::ranges::all_of(values, is_positive)) return std::nullopt;
-  double rises = 0.0;
-  std::vector<double> slopes;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = i + 1; k < count; ++k) {
-      const double change = values[k] - values[i];
-      if (change != 0.0) rises += change > 0.0 ? 1.0 : -1.0;
-      slopes.push_back(std::log(values[k] / values[i]) / static_cast<double>(k - i));
-    }
+  Trend trend;
+  for (const std::span<const double> set : {values, others}) {
+    if (!std::ranges::all_of(set, [](double value) { return value > 0.0; })) return std::nullopt;
+    trend.add(set);
   }
-  const auto n = static_cast<double>(count);
-  const double sd = std::sqrt(n * (n - 1.0) * (2.0 * n + 5.0) / 18.0);
-  if (std::abs(rises) - 1.0 <= kAtOnePercent * sd) return std::nullopt;
-  const double change = std::expm1(median_of(std::move(slopes)) * (n - 1.0));
+  if (std::abs(trend.rises) - 1.0 <= kAtOnePercent * std::sqrt(trend.variance)) return std::nullopt;
+  const auto steps = static_cast<double>(std::max(values.size(), others.size())) - 1.0;
+  const double change = std::expm1(median_of(std::move(trend.slopes)) * steps);
   if (!(std::abs(change) > kLeastPart)) return std::nullopt;
   return change;
+}
+
+std::optional<double> echo_of(std::span<const double> values) {
+  constexpr std::size_t kFewest = 10;
+  constexpr double kAboveAtOnePercent = 2.326;
+  if (values.size() < kFewest) return std::nullopt;
+  const double mean = mean_of(values);
+  double together = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    squares += (values[i] - mean) * (values[i] - mean);
+    if (i > 0) together += (values[i] - mean) * (values[i - 1] - mean);
+  }
+  if (!(squares > 0.0)) return std::nullopt;
+  const double correlation = together / squares;
+  const auto count = static_cast<double>(values.size());
+  // By chance it is -1/n on average, give or take one standard deviation of 1/sqrt(n).
+  if (correlation + 1.0 / count <= kAboveAtOnePercent / std::sqrt(count)) return std::nullopt;
+  return correlation;
+}
+
+std::optional<TwoKinds> two_kinds_of(std::span<const double> values) {
+  constexpr std::size_t kFewest = 8;
+  constexpr double kApart = 6.0;  // standard deviations inside the groups
+  const std::size_t count = values.size();
+  if (count < kFewest) return std::nullopt;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  std::optional<TwoKinds> found;
+  double most_apart = kApart;
+  for (std::size_t low = 2; low + 2 <= count; ++low) {
+    const auto below = std::span<const double>(sorted).first(low);
+    const auto above = std::span<const double>(sorted).subspan(low);
+    const TwoKinds kinds{
+        .low = mean_of(below), .high = mean_of(above), .low_count = low, .high_count = count - low};
+    const double inside = std::max(sd_of(below, kinds.low), sd_of(above, kinds.high));
+    const double apart = (above.front() - below.back()) / std::max(inside, 1e-12 * kinds.high);
+    if (apart <= most_apart) continue;
+    most_apart = apart;
+    found = kinds;
+  }
+  return found;
+}
+
+double unseen_part(std::size_t count) {
+  constexpr double kMissed = 0.05;
+  return 1.0 - std::pow(kMissed, 1.0 / static_cast<double>(count));
 }
 
 }  // namespace wattle

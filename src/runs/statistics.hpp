@@ -26,7 +26,10 @@ struct Summary {
   double max = 0.0;
   std::optional<Interval> mean95;  ///< 95 % interval of the mean, Student's t; absent for one value
 };
-[[nodiscard]] Summary summarize(std::span<const double> values);
+/// `uncertainties`: k = 2, of each value; empty: the values are exact. What they have in common is
+/// not known, and does not become less with more runs: their mean widens the interval.
+[[nodiscard]] Summary summarize(std::span<const double> values,
+                                std::span<const double> uncertainties = {});
 
 /// The middle value, or the mean of the two in the middle. Of at least one value.
 [[nodiscard]] double median_of(std::vector<double> values);
@@ -35,33 +38,34 @@ struct Summary {
 /// below with this probability, from 0.5 to below 1.
 [[nodiscard]] double student_quantile(double probability, double degrees);
 
-/// A location and its standard error that outliers do not move: Tukey's biweight.
-struct RobustMean {
-  double location = 0.0;
-  double standard_error = 0.0;
-  std::size_t outliers = 0;  ///< values without any weight
-};
-/// Of at least two values; below five, and where half of the values are equal, the plain mean.
-[[nodiscard]] RobustMean robust_mean(std::span<const double> values);
-
-/// Half of the 95 % interval of a robust mean of `count` values, at least two, in standard errors.
-[[nodiscard]] double critical_of(std::size_t count);
-
-/// What the critical value of `count` values is above Student's t, so that the interval of values
-/// that are normal covers 95.5 %.
-[[nodiscard]] double biweight_factor(std::size_t count) noexcept;
-
-/// Probability below the critical value: 95.5 % between both sides. Half a percent more than asked
-/// for pays for outliers, which cost the interval up to that.
-inline constexpr double kBelowCritical = 0.9775;
+/// The critical value of a 95 % interval, in standard errors.
+[[nodiscard]] double student_critical(double degrees);
 
 /// Indices of the values that lie far from all others: more than 5 standard deviations, estimated
 /// by the median deviation, and more than 1 % of the median. Needs five values.
 [[nodiscard]] std::vector<std::size_t> outliers_of(std::span<const double> values);
 
-/// The relative change from the start to the end, by the median slope, where the order of the
-/// values shows one (Mann and Kendall's test at 1 %) and it is above 1 %. Absent for fewer than ten
-/// values, and where one is 0 or less.
-[[nodiscard]] std::optional<double> drift_of(std::span<const double> values);
+/// The relative change from the start to the end of one set of values or of two, by the median
+/// slope, where their order shows one (Mann and Kendall's test at 1 %) and it is above 1 %. Absent
+/// where a value is 0 or less. One set of fewer than six values never shows any.
+[[nodiscard]] std::optional<double> drift_of(std::span<const double> values,
+                                             std::span<const double> others = {});
+
+/// The correlation of each value with the next one, if it is above 0 beyond chance (at 1 %). Absent
+/// for fewer than ten values.
+[[nodiscard]] std::optional<double> echo_of(std::span<const double> values);
+
+/// Two groups of values, with more space between them than inside.
+struct TwoKinds {
+  double low = 0.0;  ///< the mean of each
+  double high = 0.0;
+  std::size_t low_count = 0;
+  std::size_t high_count = 0;
+};
+/// Absent for fewer than eight values, and where one group would have a single value.
+[[nodiscard]] std::optional<TwoKinds> two_kinds_of(std::span<const double> values);
+
+/// A kind of run that is a larger part of all is among so many runs with a probability of 95 %.
+[[nodiscard]] double unseen_part(std::size_t count);
 
 }  // namespace wattle

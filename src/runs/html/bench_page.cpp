@@ -75,6 +75,9 @@ void add_comparison(Page& page, const BenchRecord& bench) {
           change_plot(fmt::format("{} compared with {}", name_of(cost), reference), ratios));
     }
   }
+  for (const std::string& note : notes_on_claims(bench, found)) {
+    lines.lines.push_back({"Note: " + note, false});
+  }
   page.blocks.emplace_back(std::move(lines));
   page.blocks.emplace_back(change_legend());
   page.blocks.emplace_back(std::move(plots));

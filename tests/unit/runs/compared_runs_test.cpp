@@ -164,7 +164,67 @@ TEST(ComparedRuns, CountOutliersAmongTheRunsOfBothSides) {
   const RunSource many = read_source(lines, "many");
   const auto all = compare_sources(few, many, false);
   EXPECT_EQ(all[0].comparisons.front().ratio->outliers, 1U);
-  EXPECT_THAT(to_text(few, many, all, {}), HasSubstr("1 of 10 runs without weight"));
+  EXPECT_THAT(to_text(few, many, all, {}), HasSubstr("1 of 10 runs is far from the others"));
+}
+
+/// Runs with these times, one after the other.
+std::string runs_of(const std::vector<double>& times_s, double start_s) {
+  std::string lines;
+  for (std::size_t i = 0; i < times_s.size(); ++i) {
+    Report report = measured();
+    report.wall = Seconds(times_s[i]);
+    report.started_unix_s = start_s + 10.0 * static_cast<double>(i);
+    lines += to_json(report);
+  }
+  return lines;
+}
+
+const Comparison& of_time(const std::vector<ComparedRuns>& all) {
+  return *std::ranges::find(all[0].comparisons, Cost::time, &Comparison::cost);
+}
+
+TEST(ComparedRuns, ClaimNothingWhereTheMachineDrifts) {
+  // Each run takes 2 % more than the one before, and B 10 % less than A would.
+  std::vector<double> a;
+  std::vector<double> b;
+  for (int i = 0; i < 10; ++i) a.push_back(std::pow(1.02, i));
+  for (int i = 10; i < 20; ++i) b.push_back(0.9 * std::pow(1.02, i));
+  // Their order in the file does not matter.
+  std::string lines = runs_of(b, 1'100.0);
+  const RunSource source_a = read_source(runs_of(a, 1'000.0), "a");
+  const RunSource source_b = read_source(lines, "b");
+  const auto all = compare_sources(source_a, source_b, false);
+  EXPECT_FALSE(of_time(all).ratio->interval);
+  EXPECT_THAT(to_text(source_a, source_b, all, {}),
+              HasSubstr("a and b: nothing is claimed about time: runs change by +19.5 % from the "
+                        "first to the last, which may be the machine; let the commands take turns: "
+                        "wattle bench"));
+}
+
+TEST(ComparedRuns, ClaimNothingWhereRunsResembleThoseBeforeThem) {
+  std::vector<double> a;
+  std::vector<double> b;
+  for (int i = 0; i < 40; ++i) {
+    a.push_back(1.0 + 0.1 * std::sin(0.4 * i));
+    b.push_back(1.2 + 0.1 * std::cos(0.4 * i));
+  }
+  const RunSource source_a = read_source(runs_of(a, 1'000.0), "a");
+  const RunSource source_b = read_source(runs_of(b, 2'000.0), "b");
+  const auto all = compare_sources(source_a, source_b, false);
+  EXPECT_THAT(of_time(all).doubt, HasSubstr("each run resembles the one before it"));
+  EXPECT_FALSE(of_time(all).ratio->is_shown());
+}
+
+TEST(ComparedRuns, SayWhereRunsAreOfTwoKindsAndWhatFewRunsCanMiss) {
+  const RunSource a =
+      read_source(runs_of({1.0, 1.31, 1.01, 1.3, 1.0, 1.32, 1.3, 1.01, 1.0, 1.31}, 1'000.0), "a");
+  const RunSource b =
+      read_source(runs_of({1.0, 1.01, 1.02, 1.0, 1.03, 1.01, 1.0, 1.02, 1.01, 1.0}, 2'000.0), "b");
+  const auto notes = notes_on(a, b, compare_sources(a, b, false));
+  EXPECT_THAT(notes, testing::Contains("a: time of about 1.004 s in 5 runs and of about 1.308 s in "
+                                       "5: what is claimed is the mean of this mix"));
+  EXPECT_THAT(notes, testing::Contains("10 runs of each can miss a kind of run that is rarer than "
+                                       "26 %, such as a slow one now and then"));
 }
 
 TEST(ComparedRuns, OfWhichSomePeakMemoryIsTooSmallToBeKnownDoNotCompareIt) {

@@ -62,14 +62,27 @@ TEST(PairedLogRatio, IsTheSameInBothDirections) {
   EXPECT_NEAR(forward.interval->low, -backward.interval->high, 1e-12);
 }
 
-TEST(UnpairedLogRatio, IsWelchsForFewValues) {
-  // Worked by hand: variances 1/12 of both logarithms' sums, four degrees of freedom.
-  const std::vector a{std::exp(1.0), std::exp(1.5), std::exp(2.0)};
-  const std::vector b{std::exp(2.0), std::exp(2.5), std::exp(3.0)};
+TEST(UnpairedLogRatio, IsWelchsOfTheMeans) {
+  // Worked by hand: both have a standard deviation of a tenth of their mean, so that there are four
+  // degrees of freedom.
+  const std::vector a{90.0, 100.0, 110.0};
+  const std::vector b{180.0, 200.0, 220.0};
   const LogRatio ratio = unpaired_log_ratio({a}, {b});
-  EXPECT_NEAR(ratio.estimate, 1.0, 1e-12);
-  const double half = student_quantile(kBelowCritical, 4.0) * std::sqrt(2.0 * 0.25 / 3.0);
-  EXPECT_NEAR(ratio.interval->high, 1.0 + half, 1e-9);
+  EXPECT_NEAR(ratio.estimate, std::log(2.0), 1e-12);
+  EXPECT_NEAR(ratio.interval->high, std::log(2.0) + 2.776445 * std::sqrt(2.0 * 0.01 / 3.0), 1e-6);
+}
+
+TEST(UnpairedLogRatio, IsOfTheMeansHoweverTheRunsAreSpread) {
+  // One run in ten takes half as much again, and the mean is the same.
+  std::vector<double> a(30, 100.0);
+  std::vector<double> b(30, 100.0 / 1.05);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += i % 2 == 0 ? 0.5 : -0.5;
+  for (std::size_t i = 0; i < b.size(); i += 10) b[i] *= 1.5;
+  const LogRatio ratio = unpaired_log_ratio({a}, {b});
+  EXPECT_NEAR(change_of(ratio.estimate), 0.0, 1e-6);
+  EXPECT_FALSE(ratio.is_shown());
+  EXPECT_EQ(ratio.outliers, 3U);
+  EXPECT_EQ(ratio.outliers_of, 60U);
 }
 
 TEST(UnpairedLogRatio, OfEqualRunsIsExact) {

@@ -9,7 +9,6 @@
 namespace wattle {
 namespace {
 
-using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -42,37 +41,45 @@ TEST(Statistics, HaveStudentsQuantiles) {
   EXPECT_NEAR(student_quantile(0.5, 3), 0.0, 1e-9);
 }
 
-TEST(RobustMean, IsThePlainMeanOfFewValues) {
-  const RobustMean mean = robust_mean(std::vector{1.0, 2.0, 6.0});
-  EXPECT_DOUBLE_EQ(mean.location, 3.0);
-  EXPECT_NEAR(mean.standard_error, std::sqrt(7.0 / 3.0), 1e-12);
-  EXPECT_EQ(mean.outliers, 0U);
+TEST(Statistics, DoNotTakeAMeanForSurerThanItsMeasurements) {
+  const std::vector values{63.0, 63.1, 62.9, 63.0};
+  const std::vector uncertainties{3.2, 3.2, 3.2, 3.2};
+  const Summary summary = summarize(values, uncertainties);
+  EXPECT_LT(summary.mean95->low, 63.0 - 3.2);
+  EXPECT_GT(summary.mean95->high, 63.0 + 3.2);
 }
 
-TEST(RobustMean, IsNotMovedByAnOutlier) {
-  const std::vector quiet{1.00, 1.02, 0.98, 1.01, 0.99, 1.03, 0.97, 1.00, 1.01};
-  std::vector disturbed = quiet;
-  disturbed.push_back(50.0);
-  const RobustMean mean = robust_mean(disturbed);
-  EXPECT_THAT(mean.location, DoubleNear(robust_mean(quiet).location, 0.002));
-  EXPECT_LT(mean.standard_error, 0.02);
-  EXPECT_EQ(mean.outliers, 1U);
+TEST(Kinds, AreTwoWhereNothingIsBetween) {
+  const std::vector values{1.00, 1.31, 1.01, 0.99, 1.30, 1.32, 1.00, 1.01};
+  const auto kinds = two_kinds_of(values);
+  ASSERT_TRUE(kinds);
+  EXPECT_NEAR(kinds->low, 1.0, 0.01);
+  EXPECT_NEAR(kinds->high, 1.31, 0.01);
+  EXPECT_EQ(kinds->low_count, 5U);
+  EXPECT_EQ(kinds->high_count, 3U);
+  EXPECT_FALSE(two_kinds_of(std::vector{1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7}));
+  EXPECT_FALSE(two_kinds_of(std::vector{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}));
+  EXPECT_FALSE(two_kinds_of(std::vector{1.0, 1.31, 1.01, 0.99, 1.3})) << "too few";
 }
 
-TEST(RobustMean, IsThePlainMeanWhereHalfOfTheValuesAreEqual) {
-  const RobustMean mean = robust_mean(std::vector{1.0, 1.0, 1.0, 1.0, 2.0});
-  EXPECT_DOUBLE_EQ(mean.location, 1.2);
-  EXPECT_GT(mean.standard_error, 0.0);
+TEST(Kinds, OfLessThanAPartMayBeMissing) {
+  EXPECT_NEAR(unseen_part(5), 0.451, 0.001);
+  EXPECT_NEAR(unseen_part(30), 0.095, 0.001);
 }
 
-TEST(RobustMean, ShiftsAndScalesWithItsValues) {
-  const std::vector values{3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0};
-  std::vector<double> moved;
-  for (const double value : values) moved.push_back(10.0 * value - 7.0);
-  const RobustMean mean = robust_mean(values);
-  const RobustMean of_moved = robust_mean(moved);
-  EXPECT_NEAR(of_moved.location, 10.0 * mean.location - 7.0, 1e-9);
-  EXPECT_NEAR(of_moved.standard_error, 10.0 * mean.standard_error, 1e-9);
+TEST(Echo, IsTheCorrelationWithTheRunBefore) {
+  std::vector<double> slow;
+  std::vector<double> quick;
+  for (int i = 0; i < 40; ++i) {
+    slow.push_back(1.0 + 0.1 * std::sin(0.3 * i));
+    quick.push_back(1.0 + 0.1 * (i % 2 == 0 ? 1.0 : -1.0));
+  }
+  ASSERT_TRUE(echo_of(slow));
+  EXPECT_GT(*echo_of(slow), 0.8);
+  EXPECT_FALSE(echo_of(quick));
+  EXPECT_FALSE(echo_of(std::vector<double>(40, 1.0)));
+  slow.resize(9);
+  EXPECT_FALSE(echo_of(slow));
 }
 
 TEST(Outliers, AreFarFromAllOthers) {
@@ -97,8 +104,9 @@ TEST(Drift, IsFoundInTheOrderOfTheRuns) {
   rising.front() = 0.0;
   EXPECT_FALSE(drift_of(rising)) << "there is no ratio to nothing";
   rising.front() = 1.0;
-  rising.resize(9);
+  rising.resize(5);
   EXPECT_FALSE(drift_of(rising));
+  EXPECT_TRUE(drift_of(rising, rising)) << "both together show it";
 }
 
 }  // namespace
