@@ -122,8 +122,8 @@ std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& 
 }
 
 /// Cells at the right of their columns, as many in a line as there is room for; without its end.
-std::string folded(std::string_view first, const std::vector<std::string>& cells,
-                   std::size_t width, const TextStyle& style) {
+std::string folded(std::string_view first, const std::vector<std::string>& cells, std::size_t width,
+                   const TextStyle& style) {
   std::size_t most = cells.size();
   if (style.width != 0) {
     most = std::max<std::size_t>(1, (style.width - std::min(style.width, kTimeWidth)) / width);
@@ -244,8 +244,8 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
   header += "\n";
   // A row of one word says nothing that the command does not say.
   const bool is_usual = std::ranges::count(quantities, usual) == std::ssize(quantities);
-  return colored(is_usual ? header : header + folded("", quantities, width, style) + "\n", Tint::dim,
-                 style);
+  return colored(is_usual ? header : header + folded("", quantities, width, style) + "\n",
+                 Tint::dim, style);
 }
 
 std::string power_row(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {

@@ -1,5 +1,7 @@
 // Records that somebody else wrote: whatever their texts hold, no command's output moves a
 // terminal's cursor, breaks a line or turns text around.
+#include "foreign_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,7 +9,6 @@
 #include <string_view>
 
 #include "command.hpp"
-#include "foreign_text.hpp"
 
 namespace wattle::integration {
 namespace {

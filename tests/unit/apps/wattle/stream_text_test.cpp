@@ -61,9 +61,9 @@ TEST(StreamTable, HasColumnsWhateverANameIs) {
   const StreamedPower power{.elapsed = Seconds(2.0), .servers = {server}};
   EXPECT_EQ(table_of(power, kPowers, {}, kHigh),
             "server  device" + std::string(34, ' ') + "       power\n" +  //
-                "a       " + name + "     75.00 W\n" +                     //
-                "        package_0" + std::string(31, ' ') + "     120.0 W\n" +
-                "        total" + std::string(35, ' ') + "     195.0 W\n");
+                "a       " + name + "     75.00 W\n" +                    //
+                "        package_0" + std::string(31, ' ') + "     120.0 W\n" + "        total" +
+                std::string(35, ' ') + "     195.0 W\n");
   EXPECT_THAT(totals_of(power, kPowers, {}), HasSubstr(name + "  "));
 }
 
