@@ -3,6 +3,7 @@
 Needs CMake 3.25, a C++20 compiler and the packages of `scripts/setup build`; no package of Python's.
 Settings: `--config-settings=platform=manylinux_2_35_x86_64` names the platform in the wheel's name
 (scripts/check-wheel shows whether that is true), `--config-settings=build-dir=DIR` keeps the build.
+CMAKE_BUILD_PARALLEL_LEVEL is the number of parallel jobs (default: the CPU cores it may use).
 """
 
 import base64
@@ -90,7 +91,7 @@ def compile_into(folder):
     options = [f"-D{name}={value}" for name, value in OPTIONS.items()]
     python = f"-DPython_EXECUTABLE={sys.executable}"
     run("cmake", "-S", ROOT, "-B", folder, *generator, python, *options)
-    jobs = str(os.cpu_count() or 1)
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
     run("cmake", "--build", folder, "--parallel", jobs, "--target", "wattle_python", "wattle_command")
     (extension,) = Path(folder, "python", "wattle").glob("_core*.so")
     return extension, Path(folder, "apps", "wattle", "wattle")

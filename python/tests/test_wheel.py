@@ -4,6 +4,7 @@
 import base64
 import csv
 import hashlib
+import importlib.util
 import io
 import os
 import pathlib
@@ -74,6 +75,24 @@ def test_a_wheel_is_installed_without_a_network(wheel, tmp_path, tree):
     assert shown == "['package_0', 'package_1', 'dram_0']\n"
     assert run(python, "-m", "wattle", "--version").startswith("wattle ")
     assert run(str(tmp_path / "venv" / "bin" / "wattle"), "--version").startswith("wattle ")
+
+
+@pytest.mark.parametrize(("level", "jobs"), [("3", "3"), (None, str(len(os.sched_getaffinity(0))))])
+def test_a_build_has_as_many_jobs_as_it_may(monkeypatch, tmp_path, level, jobs):
+    spec = importlib.util.spec_from_file_location("fresh_backend", ROOT / "python" / "backend.py")
+    backend = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(backend)
+    commands = []
+    monkeypatch.setattr(backend, "run", lambda *words: commands.append(words))
+    monkeypatch.delenv("CMAKE_BUILD_PARALLEL_LEVEL", raising=False)
+    if level is not None:
+        monkeypatch.setenv("CMAKE_BUILD_PARALLEL_LEVEL", level)
+    built = tmp_path / "python" / "wattle"
+    built.mkdir(parents=True)
+    (built / "_core.so").touch()
+    backend.compile_into(tmp_path)
+    (build,) = [words for words in commands if "--build" in words]
+    assert build[build.index("--parallel") + 1] == jobs
 
 
 def test_what_a_wheel_needs_is_checked(wheel, tmp_path):
