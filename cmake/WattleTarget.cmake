@@ -15,9 +15,11 @@ function(wattle_target target)
     target_compile_options(${target} PRIVATE -Wno-restrict)
   endif()
   # Optimizing, g++ takes what an empty std::optional holds for used (GCC bug 80635), and sees writes
-  # past the ends of strings and vectors that cannot be (105329, 105651).
-  target_compile_options(${target} PRIVATE
+  # past the ends of strings and vectors that cannot be (105329, 105651), also when it links.
+  set(false_warnings
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release,RelWithDebInfo>>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-stringop-overflow>")
+  target_compile_options(${target} PRIVATE "${false_warnings}")
+  target_link_options(${target} PRIVATE "${false_warnings}")
   # A library's objects made for link-time optimization also hold code that every linker reads: an
   # installed libwattle.a needs that, and so do tests, which are linked without it.
   get_target_property(type ${target} TYPE)
