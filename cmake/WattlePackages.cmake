@@ -104,6 +104,10 @@ Measures blocks and functions, follows power over time, tracks processes, and
 runs commands. numpy and pandas are imported only where they are asked for."
     "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), libwattle${soversion} ${same}")
   set(CPACK_DEBIAN_PYTHON3-WATTLE_PACKAGE_RECOMMENDS "wattle")
+  set(CPACK_DEBIAN_PYTHON3-WATTLE_PACKAGE_CONTROL_EXTRA
+      ${PROJECT_SOURCE_DIR}/packaging/debian/python3/postinst
+      ${PROJECT_SOURCE_DIR}/packaging/debian/python3/prerm)
+  set(CPACK_DEBIAN_PYTHON3-WATTLE_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 endif()
 
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/rpm/zsh_folder.cmake

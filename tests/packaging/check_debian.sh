@@ -46,6 +46,21 @@ use_command() {
   grep --quiet '"schema": *"wattle.run/2"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
 }
 
+# By root too, who may write compiled modules beside the sources.
+use_python() {
+  check Python measures a block -- as bob python3 -c '
+import wattle
+with wattle.measure() as m:
+    pass
+assert m.total_j is not None or m.missing'
+  check Python runs a command -- as bob python3 -m wattle run --quiet -- true
+  check Python follows the daemons of other machines -- in_root python3 -c '
+import wattle.stream, wattle.pytest_plugin, wattle.shim
+wattle.stream.Server.tcp("node1")'
+  [[ -n $(find "$root/usr/lib/python3/dist-packages/wattle" -name '_measure.*.pyc') ]] ||
+    wrong "the modules are compiled when the package is installed"
+}
+
 # systemd as the first process of namespaces of its own, without devices, until the test ends.
 boot() {
   mkdir "$root"/sys/fs 2>/dev/null || true
@@ -180,6 +195,7 @@ purge() {
 install_packages
 make_users
 use_command
+use_python
 read_manuals
 build_programs
 boot

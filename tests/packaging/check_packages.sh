@@ -42,6 +42,11 @@ version=$(dpkg-deb --field "$(echo "$1"/wattle_*.deb)" Version)
 grep --quiet --extended-regexp "^## \[(Unreleased|$version)\]" "$here/../../CHANGELOG.md"
 "$root/usr/bin/wattle" run --quiet --json - -- true | grep --quiet '"schema": *"wattle.run/2"'
 "$root/usr/bin/wattle" stream --help >/dev/null
+PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 -B -c '
+import wattle, wattle.stream
+with wattle.measure() as m:
+    pass
+assert m.total_j is not None or m.missing'
 grep --quiet '^ExecStart=/usr/bin/wattled ' "$root/usr/lib/systemd/system/wattled.service"
 grep --quiet '^wattled:' "$root/etc/passwd"
 grep --quiet '^wattle:' "$root/etc/group"
