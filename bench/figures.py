@@ -99,9 +99,22 @@ BENCHMARKS = [
         Promise("a row, of the bare reads, with a driver that takes 36 us a GPU", 1.2, "times",
                 r"takes 36 us a GPU.* ([0-9.]+)x"),
     ]),
+    Benchmark("python", ["env", "PYTHONPATH={build}/python", "/usr/bin/python3", "bench/python.py"], [
+        Promise("`with wattle.measure()`, two packages and DRAM", 12, "us",
+                r"^with wattle.measure\(\) +([0-9.]+) us"),
+        Promise("Python that opens and reads the files, of `with wattle.measure()`", 8, "times",
+                r"^with wattle.measure\(\) .* 1 / ([0-9.]+)", at_least=True),
+        Promise("`import wattle`, and its first use", 10, "ms",
+                r"^the same, and its first use +([0-9.]+) ms"),
+        Promise("the columns of a timeline of 1 million samples", 20, "ms",
+                r"^columns of a timeline +([0-9.]+) ms"),
+    ]),
     Benchmark("summary", ["bench/summary_bench", "{build}/apps/wattle/wattle", "1024", "3"], [
-        Promise("1 GiB by pandas, of `wattle summary`", 5, "times",
+        Promise("1 GiB by pandas, of `wattle summary`", 8, "times",
                 r"^pandas, the same .* ([0-9.]+) times", at_least=True),
+        Promise("pandas' `read_csv` of four columns, of `wattle summary`", 3, "times",
+                r"^pandas, read_csv .* ([0-9.]+) times", at_least=True),
+        Promise("`wattle summary`: peak memory", 6, "MiB", r"^wattle .* ([0-9.]+) MiB"),
     ]),
     Benchmark("tracker", ["{build}/bench/process_tree_bench", "bench/process_tree_peer.py",
                                "9", "/usr/bin/python3"], [
