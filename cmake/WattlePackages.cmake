@@ -98,11 +98,15 @@ if(WATTLE_BUILD_MONGODB)
 endif()
 if(WATTLE_BUILD_PYTHON)
   math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
+  set(needs "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), libwattle${soversion} ${same}")
+  if(WATTLE_BUILD_STREAM)
+    string(APPEND needs ", libwattle-stream${soversion} ${same}")
+  endif()
   wattle_package(python3-wattle python3-wattle python
     "Energy, power and use from Python: import wattle
 Measures blocks and functions, follows power over time, tracks processes, and
 runs commands. numpy and pandas are imported only where they are asked for."
-    "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), libwattle${soversion} ${same}")
+    "${needs}")
   set(CPACK_DEBIAN_PYTHON3-WATTLE_PACKAGE_RECOMMENDS "wattle")
   set(CPACK_DEBIAN_PYTHON3-WATTLE_PACKAGE_CONTROL_EXTRA
       ${PROJECT_SOURCE_DIR}/packaging/debian/python3/postinst
