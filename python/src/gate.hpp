@@ -1,7 +1,6 @@
 // The way from threads of the library into Python, and what waits without the GIL.
 #pragma once
 
-#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 #include <unistd.h>
 
@@ -59,9 +58,10 @@ class ReleasedGil {
   ~ReleasedGil() {
     try {
       PyEval_RestoreThread(thread_);
-    } catch (const abi::__forced_unwind&) {
+    } catch (...) {
       // A daemon thread at the end of the interpreter: Python ends it by unwinding, which would end
-      // the process in a destructor. It waits for the end of the process instead.
+      // the process in a destructor. It waits for the end of the process instead. Nothing else is
+      // thrown, and an unwinding has no object that a reference could be bound to.
       while (true) ::pause();
     }
   }
