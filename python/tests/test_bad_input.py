@@ -1,6 +1,8 @@
 # type: ignore
 """Bad input: a million records, any text as a tag, wrong arguments, sources that read nonsense."""
 
+import os
+
 import pytest
 import wattle
 
@@ -21,8 +23,10 @@ def test_a_million_records_are_a_trace(tree):
             self.ticks += 1
             return (self.ticks,)
 
-    meter = wattle.EnergyMeter(domains=(), sources=[Steps()])
-    count = 1_000_000
+    steps = Steps()
+    meter = wattle.EnergyMeter(domains=(), sources=[steps])
+    # A sanitizer makes each record 20 times slower.
+    count = 50_000 if "libasan" in os.environ.get("LD_PRELOAD", "") else 1_000_000
     meter.reserve(count + 1)
     record = meter.record
     meter.start("ä")
@@ -33,7 +37,8 @@ def test_a_million_records_are_a_trace(tree):
     assert len(trace) == count
     assert (trace[0].tag, trace[-1].tag) == ("ä", "€")
     columns = trace.to_numpy()
-    assert columns["steps_j"].sum() == pytest.approx(count)
+    # A read that took long because of other processes is repeated.
+    assert count - 0.5 < columns["steps_j"].sum() < steps.ticks + 0.5 < 1.01 * count
     assert (columns["seconds"] >= 0).all()
     assert trace[-3:].tags == ["€"] * 3
 
