@@ -2,6 +2,7 @@
 """Fake hardware for the tests: a powercap tree, and an NVIDIA library."""
 
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -125,25 +126,31 @@ def load(tree):
     thread.join()
 
 
+def accepts(path):
+    """Whether the Unix socket can be connected to: its file is there a little earlier."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
+
+
 @pytest.fixture
 def daemon_socket(gpus, tree, tmp_path):
     """The Unix socket of a daemon that serves the fake sensors."""
     path = os.environ.get("WATTLE_TEST_DAEMON")
     if not path:
         pytest.skip("the daemon was not built")
-    socket = tmp_path / "socket"
+    at = tmp_path / "socket"
     program = subprocess.Popen(
-        [path, "serve", "--socket-path", str(socket)],
+        [path, "serve", "--socket-path", str(at)],
         env={**os.environ, **tree.variables()},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
     for _ in range(500):
-        if socket.exists() or program.poll() is not None:
+        if accepts(at) or program.poll() is not None:
             break
         time.sleep(0.02)
-    assert socket.exists(), program.stderr.read()
-    yield str(socket)
+    assert program.poll() is None, program.stderr.read()
+    yield str(at)
     program.terminate()
     program.communicate()
 
