@@ -205,7 +205,7 @@ std::optional<TwoKinds> two_kinds_of(std::span<const double> values) {
         .low = mean_of(below), .high = mean_of(above), .low_count = low, .high_count = count - low};
     const double inside = std::max(sd_of(below, kinds.low), sd_of(above, kinds.high));
     const double apart = (above.front() - below.back()) / std::max(inside, 1e-12 * kinds.high);
-    if (apart <= most_apart) continue;
+    if (!(apart > most_apart)) continue;
     most_apart = apart;
     found = kinds;
   }

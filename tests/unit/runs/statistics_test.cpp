@@ -60,6 +60,7 @@ TEST(Kinds, AreTwoWhereNothingIsBetween) {
   EXPECT_FALSE(two_kinds_of(std::vector{1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7}));
   EXPECT_FALSE(two_kinds_of(std::vector{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}));
   EXPECT_FALSE(two_kinds_of(std::vector{1.0, 1.31, 1.01, 0.99, 1.3})) << "too few";
+  EXPECT_FALSE(two_kinds_of(std::vector<double>(8, 0.0)));
 }
 
 TEST(Kinds, OfLessThanAPartMayBeMissing) {
