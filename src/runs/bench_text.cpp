@@ -118,6 +118,7 @@ std::vector<std::string> notes_on_claims(const BenchRecord& bench,
   comparisons.reserve(found.size());
   for (const ReferenceComparison& one : found) comparisons.push_back(one.comparison);
   std::vector<std::pair<std::string, std::span<const RunCost>>> runs;
+  runs.reserve(bench.commands.size());
   for (const BenchCommand& command : bench.commands) {
     runs.emplace_back(printable(command.name), command.runs);
   }

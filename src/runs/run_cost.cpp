@@ -103,6 +103,7 @@ CostValues all_values(Cost cost, std::span<const RunCost> runs) {
 /// In the order in which the runs were made.
 std::vector<double> values_in_time(Cost cost, std::span<const RunCost> runs) {
   std::vector<const RunCost*> ordered;
+  ordered.reserve(runs.size());
   for (const RunCost& run : runs) ordered.push_back(&run);
   std::ranges::stable_sort(ordered, {}, &RunCost::started_unix_s);
   std::vector<double> values;
