@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/value_range.hpp"
 #include "sampling/timeline.hpp"
-#include "sampling/value_range.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sampling/value_range.hpp"
+#include "base/value_range.hpp"
 
 namespace wattle {
 namespace {

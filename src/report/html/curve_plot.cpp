@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/value_range.hpp"
 #include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/figure.hpp"
@@ -24,7 +25,7 @@ constexpr std::size_t kMostBytesOfCurveName = 12;
 
 /// 0 to 1.
 double place_in(const ValueRange& axis, double value) noexcept {
-  return axis.length() > 0.0 ? (value - axis.low) / axis.length() : 0.5;
+  return axis.width() > 0.0 ? (value - axis.low) / axis.width() : 0.5;
 }
 
 struct CurveAxes {
@@ -42,11 +43,11 @@ struct CurveAxes {
 /// From 0 upwards: who sees one curve twice as high as another is right.
 CurveAxes axes_for(const CurvePlot& plot) {
   CurveAxes axes;
-  axes.y.include(0.0);
+  axes.y.add(0.0);
   for (const CurvePlot::Curve& curve : plot.curves) {
     for (const CurvePlot::Point& point : curve.points) {
-      axes.x.include(point.x);
-      axes.y.include(point.y + point.deviation.value_or(0.0));
+      axes.x.add(point.x);
+      axes.y.add(point.y + point.deviation.value_or(0.0));
     }
   }
   const double step = round_step(axes.y.high, kMostMarksOfCurve).value();
@@ -64,7 +65,7 @@ std::string marks_of(const CurvePlot& plot, const CurveAxes& axes) {
     labels += fmt::format("<text class=\"y\" x=\"{}\" y=\"{:.1f}\">{:.6g} {}</text>\n",
                           kCurveLeft - 6, y + 4, k * y_step, escaped(plot.unit));
   }
-  const double x_step = round_step(axes.x.length(), kMostMarksOfCurve).value();
+  const double x_step = round_step(axes.x.width(), kMostMarksOfCurve).value();
   for (double k = std::ceil(axes.x.low / x_step - 1e-9); k * x_step <= axes.x.high + 1e-9 * x_step;
        ++k) {
     labels +=
@@ -111,7 +112,9 @@ std::string figure_of(const CurvePlot& plot, const std::string& id) {
                 .summary = plot.summary,
                 .width = kCurvePlotWidth,
                 .height = kCurvePlotHeight};
-  if (!std::isfinite(axes.x.length()) || !std::isfinite(axes.y.high)) return text_of(figure);
+  const bool is_drawn =
+      !axes.x.is_empty() && std::isfinite(axes.x.width()) && std::isfinite(axes.y.high);
+  if (!is_drawn) return text_of(figure);
   figure.drawing = marks_of(plot, axes);
   for (const CurvePlot::Curve& curve : plot.curves) figure.drawing += curve_of(curve, axes);
   return text_of(figure);

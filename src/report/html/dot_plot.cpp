@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/value_range.hpp"
 #include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/figure.hpp"
@@ -26,28 +27,28 @@ constexpr std::size_t kMostBytesOfName = 44;
 /// The scale.
 struct Span : ValueRange {
   [[nodiscard]] double place_of(double value) const noexcept {
-    return kStripLeft + kStripWidth * (value - low) / length();
+    return kStripLeft + kStripWidth * (value - low) / width();
   }
 };
 
 Span span_of(const DotPlot& plot) {
   Span span;
-  if (plot.line) span.include(*plot.line);
+  if (plot.line) span.add(*plot.line);
   for (const DotPlot::Row& row : plot.rows) {
-    for (const double dot : row.dots) span.include(dot);
-    if (row.mark) span.include(*row.mark);
+    for (const double dot : row.dots) span.add(dot);
+    if (row.mark) span.add(*row.mark);
     if (!row.interval) continue;
-    span.include(row.interval->first);
-    span.include(row.interval->second);
+    span.add(row.interval->first);
+    span.add(row.interval->second);
   }
-  if (!(span.length() >= 0.0)) return {{.low = 0.0, .high = 1.0}};
+  if (span.is_empty()) return {{.low = 0.0, .high = 1.0}};
   // Values that are all alike get an axis too.
-  const double margin = std::max(0.04 * span.length(), 1e-3 * std::abs(span.high));
+  const double margin = std::max(0.04 * span.width(), 1e-3 * std::abs(span.high));
   return {{.low = span.low - std::max(margin, 1e-9), .high = span.high + std::max(margin, 1e-9)}};
 }
 
 std::string axis_of(const DotPlot& plot, const Span& span, int height) {
-  const double step = round_step(span.length(), kMostAxisMarks).value();
+  const double step = round_step(span.width(), kMostAxisMarks).value();
   std::string lines;
   std::string labels;
   for (double k = std::ceil(span.low / step); k * step <= span.high; ++k) {
@@ -105,7 +106,7 @@ std::string row_of(const DotPlot::Row& row, const Span& span, int top) {
 std::string figure_of(const DotPlot& plot, const std::string& id) {
   const Span span = span_of(plot);
   Figure figure{.id = id, .attributes = {}, .name = plot.name, .summary = plot.summary};
-  if (!std::isfinite(span.length())) return text_of(figure);
+  if (!std::isfinite(span.width())) return text_of(figure);
   const int height = kRowHeight * static_cast<int>(plot.rows.size());
   std::string rows;
   int top = 0;

@@ -1,24 +1,9 @@
-// What drawings with axes have in common.
+// A drawing with axes, as a page has it.
 #pragma once
 
-#include <algorithm>
-#include <limits>
 #include <string>
 
 namespace wattle::html {
-
-/// What is seen of all values.
-struct ValueRange {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void include(double value) noexcept {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  /// Not finite where there are no values.
-  [[nodiscard]] double length() const noexcept { return high - low; }
-};
 
 /// A drawing and the texts around it.
 struct Figure {

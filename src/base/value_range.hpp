@@ -15,6 +15,7 @@ struct ValueRange {
     low = std::min(low, value);
     high = std::max(high, value);
   }
+  [[nodiscard]] bool is_empty() const noexcept { return high < low; }
   /// 0 without values.
   [[nodiscard]] double width() const noexcept { return std::max(high - low, 0.0); }
 };
