@@ -69,6 +69,23 @@ void keep_common(RowTrace& board, const RowTrace& row) {
   board.temperature = row.temperature;
 }
 
+/// True if the means are further apart than by chance, and than `least`.
+bool are_different(const Moments& one, const Moments& other, double least) noexcept {
+  if (one.count < 2 || other.count < 2) return false;
+  const double difference = std::abs(one.mean - other.mean);
+  const auto variance_of = [](const Moments& sample) {
+    return (sample.variance() + 0.1) / static_cast<double>(sample.count);
+  };
+  constexpr double kClearly = 6.0;  // standard deviations
+  return difference > least &&
+         difference > kClearly * std::sqrt(variance_of(one) + variance_of(other));
+}
+
+/// True if all are the same, but for a hundredth.
+bool is_steady(const Moments& sample) noexcept {
+  return sample.squares <= 1e-4 * sample.mean * sample.mean;
+}
+
 }  // namespace
 
 double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept {
@@ -146,21 +163,9 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
   return model;
 }
 
-bool RoundModel::Sample::differs_from(const Sample& other, double least) const noexcept {
-  if (count_ < 2 || other.count_ < 2) return false;
-  const double difference = std::abs(mean_ - other.mean_);
-  const auto variance_of = [](const Sample& sample) {
-    const auto count = static_cast<double>(sample.count_);
-    return (sample.squares_ / (count - 1.0) + 0.1) / count;
-  };
-  constexpr double kClearly = 6.0;  // standard deviations
-  return difference > least &&
-         difference > kClearly * std::sqrt(variance_of(*this) + variance_of(other));
-}
-
 bool RoundModel::keeps_memory() const noexcept {
   return std::ranges::all_of(shown_,
-                             [](const Position& position) { return position.used.is_steady(); });
+                             [](const Position& position) { return is_steady(position.used); });
 }
 
 bool RoundModel::repeats(std::size_t gpus) const noexcept {
@@ -173,9 +178,9 @@ bool RoundModel::repeats(std::size_t gpus) const noexcept {
     if (are_unlike(boards_[s], boards_[other])) return false;
     const Position& one = shown_[s];
     const Position& two = shown_[other];
-    if (one.gap.differs_from(two.gap, least_ms)) return false;
-    if (one.temperature.differs_from(two.temperature, 0.5)) return false;
-    if (one.used.differs_from(two.used, 1.0)) return false;
+    if (are_different(one.gap, two.gap, least_ms)) return false;
+    if (are_different(one.temperature, two.temperature, 0.5)) return false;
+    if (are_different(one.used, two.used, 1.0)) return false;
   }
   return true;
 }

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "base/moments.hpp"
+
 namespace wattle {
 
 /// What a row shows about its GPU besides what is measured: power, utilization and clocks are never
@@ -82,29 +84,10 @@ class RoundModel {
   [[nodiscard]] bool repeats(std::size_t gpus) const noexcept;
 
  private:
-  /// Mean and variance of numbers.
-  class Sample {
-   public:
-    void add(double value) noexcept {
-      ++count_;
-      const double change = value - mean_;
-      mean_ += change / static_cast<double>(count_);
-      squares_ += change * (value - mean_);
-    }
-    /// True if all are the same, but for a hundredth.
-    [[nodiscard]] bool is_steady() const noexcept { return squares_ <= 1e-4 * mean_ * mean_; }
-    /// True if the means are further apart than by chance, and than `least`.
-    [[nodiscard]] bool differs_from(const Sample& other, double least) const noexcept;
-
-   private:
-    std::uint64_t count_ = 0;
-    double mean_ = 0.0;
-    double squares_ = 0.0;
-  };
   struct Position {
-    Sample gap;
-    Sample temperature;
-    Sample used;
+    Moments gap;
+    Moments temperature;
+    Moments used;
   };
   struct Step {
     double expected_ms = 0.0;

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
 #include "base/json_read.hpp"
 #include "report/estimate_words.hpp"
 #include "runs/bench_record.hpp"
@@ -14,18 +17,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json summary_json(Cost cost, const std::vector<RunCost>& runs) {
-  const std::size_t known = values_of(cost, runs).size();
-  if (known == 0) return nullptr;
-  const Summary summary = summary_of(cost, runs);
-  return {{"runs", known},
-          {"mean", summary.mean},
-          {"sd", or_null(summary.sd)},
-          {"median", summary.median},
-          {"min", summary.min},
-          {"max", summary.max},
-          {"mean_low", summary.mean95 ? Json(summary.mean95->low) : Json(nullptr)},
-          {"mean_high", summary.mean95 ? Json(summary.mean95->high) : Json(nullptr)}};
+Json summary_json(const std::optional<Summary>& summary) {
+  if (!summary) return nullptr;
+  return {{"runs", summary->count},
+          {"mean", summary->mean},
+          {"sd", or_null(summary->sd)},
+          {"median", summary->median},
+          {"min", summary->min},
+          {"max", summary->max},
+          {"mean_low", summary->mean95 ? Json(summary->mean95->low) : Json(nullptr)},
+          {"mean_high", summary->mean95 ? Json(summary->mean95->high) : Json(nullptr)}};
 }
 
 /// One array for each figure, an element for each run.
@@ -63,15 +64,17 @@ Json command_json(const BenchCommand& command) {
                {"name", command.name},
                {"parameters", std::move(parameters)},
                {"runs", command.runs.size()}};
-  for (const Cost cost : kCosts) json[std::string(key_of(cost))] = summary_json(cost, command.runs);
+  for (const Cost cost : kCosts) {
+    json[std::string(key_of(cost))] = summary_json(summary_of(cost, command.runs));
+  }
   json["values"] = values_json(command.runs);
   json["estimate"] = json_of(command.estimate);
   return json;
 }
 
-Json comparisons_json(const BenchRecord& bench) {
+Json comparisons_json(const BenchRecord& bench, const std::vector<ReferenceComparison>& found) {
   Json list = Json::array();
-  for (const ReferenceComparison& one : comparisons_with_reference(bench, kCosts)) {
+  for (const ReferenceComparison& one : found) {
     list.push_back(
         comparison_json(one.comparison, bench.commands[bench.reference].name, one.command->name));
   }
@@ -147,6 +150,7 @@ BenchCommand recorded_command(const Json& json, const std::string& name) {
 std::string to_json(const BenchRecord& bench) {
   Json results = Json::array();
   for (const BenchCommand& command : bench.commands) results.push_back(command_json(command));
+  const std::vector<ReferenceComparison> found = comparisons_with_reference(bench, kCosts);
   const bool has_reference = bench.reference < bench.commands.size();
   const Json json = {
       {"schema", kBenchSchema},
@@ -165,8 +169,8 @@ std::string to_json(const BenchRecord& bench) {
         {"covers", bench.energy_covers},
         {"missing", missing_kinds_json(bench.energy_missing)}}},
       {"results", std::move(results)},
-      {"comparisons", comparisons_json(bench)},
-      {"notes", notes_on_claims(bench, comparisons_with_reference(bench))},
+      {"comparisons", comparisons_json(bench, found)},
+      {"notes", notes_on_claims(bench, found)},
       {"warnings", bench.warnings}};
   return dumped(json) + "\n";
 }

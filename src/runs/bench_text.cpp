@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,13 +50,13 @@ void mark_missing_domains(BenchRecord& bench) {
 }
 
 std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs) {
-  const std::vector<double> values = values_of(cost, runs);
-  if (values.empty()) return {};
+  const std::optional<Summary> known = summary_of(cost, runs);
+  if (!known) return {};
+  const Summary& summary = *known;
   std::string name(name_of(cost));
-  if (values.size() < runs.size()) {
-    name += fmt::format(" ({} of {})", values.size(), runs.size());
+  if (summary.count < runs.size()) {
+    name += fmt::format(" ({} of {})", summary.count, runs.size());
   }
-  const Summary summary = summary_of(cost, runs);
   const auto text = [&](double value) { return text_of(cost, value); };
   return {std::move(name),
           text(summary.mean),

@@ -267,8 +267,9 @@ std::vector<double> values_of(Cost cost, std::span<const RunCost> runs) {
   return all_values(cost, runs).values;
 }
 
-Summary summary_of(Cost cost, std::span<const RunCost> runs) {
+std::optional<Summary> summary_of(Cost cost, std::span<const RunCost> runs) {
   const CostValues values = all_values(cost, runs);
+  if (values.values.empty()) return std::nullopt;
   std::vector<double> uncertainties = values.errors;
   for (double& error : uncertainties) error *= 2.0;
   if (uncertainties.size() != values.values.size()) uncertainties.clear();

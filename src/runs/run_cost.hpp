@@ -62,8 +62,8 @@ inline constexpr std::array kCostsInSentences = {Cost::energy, Cost::time, Cost:
 [[nodiscard]] std::optional<double> value_of(Cost cost, const RunCost& run) noexcept;
 /// Those that are known. Peak memory: none where one is unknown, since the small ones are.
 [[nodiscard]] std::vector<double> values_of(Cost cost, std::span<const RunCost> runs);
-/// Of those, with the ± of energies in the interval of the mean. At least one must be known.
-[[nodiscard]] Summary summary_of(Cost cost, std::span<const RunCost> runs);
+/// Of those, with the ± of energies in the interval of the mean; absent where none is known.
+[[nodiscard]] std::optional<Summary> summary_of(Cost cost, std::span<const RunCost> runs);
 /// "50.1 J", "12.3 ms", "80 W", "45.6 MB".
 [[nodiscard]] std::string text_of(Cost cost, double value);
 

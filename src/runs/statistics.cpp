@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <ranges>
+
+#include "base/moments.hpp"
 
 namespace wattle {
 namespace {
@@ -75,25 +78,52 @@ double student_tail(double t, double degrees) noexcept {
   return 0.5 * incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5);
 }
 
-/// What the order of values shows: how many pairs rise more than fall, and the slopes of all.
+/// What the order of values shows: how many pairs rise more than fall.
 struct Trend {
   double rises = 0.0;
   double variance = 0.0;  ///< of `rises` by chance
-  std::vector<double> slopes{};
 
-  void add(std::span<const double> values) {
-    const std::size_t count = values.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t k = i + 1; k < count; ++k) {
-        const double change = values[k] - values[i];
-        if (change != 0.0) rises += change > 0.0 ? 1.0 : -1.0;
-        slopes.push_back(std::log(values[k] / values[i]) / static_cast<double>(k - i));
+  void add(std::span<const double> values) noexcept {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      for (std::size_t k = i + 1; k < values.size(); ++k) {
+        rises +=
+            static_cast<double>(values[k] > values[i]) - static_cast<double>(values[k] < values[i]);
       }
     }
-    const auto n = static_cast<double>(count);
+    const auto n = static_cast<double>(values.size());
     variance += n * (n - 1.0) * (2.0 * n + 5.0) / 18.0;
   }
 };
+
+/// Adds the relative change from one value to the next, by each pair of them.
+void add_slopes(std::vector<double>& slopes, std::span<const double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t k = i + 1; k < values.size(); ++k) {
+      slopes.push_back(std::log(values[k] / values[i]) / static_cast<double>(k - i));
+    }
+  }
+}
+
+/// At most 2,000 of the values, at equal distances: their pairs are as many as the square.
+std::vector<double> few_of(std::span<const double> values) {
+  constexpr std::size_t kMost = 2000;
+  const std::size_t step = (values.size() + kMost - 1) / kMost;
+  std::vector<double> few;
+  few.reserve(std::min(values.size(), kMost));
+  for (std::size_t i = 0; i < values.size(); i += step) few.push_back(values[i]);
+  return few;
+}
+
+/// Of the first 0, 1, 2 ... values.
+template <class Values>
+std::vector<Moments> moments_of_first(const Values& values) {
+  std::vector<Moments> all = {Moments()};
+  for (const double value : values) {
+    all.push_back(all.back());
+    all.back().add(value);
+  }
+  return all;
+}
 
 constexpr double kAtOnePercent = 2.576;  // of a normal distribution, both sides
 
@@ -158,14 +188,17 @@ std::vector<std::size_t> outliers_of(std::span<const double> values) {
 
 std::optional<double> drift_of(std::span<const double> values, std::span<const double> others) {
   constexpr double kLeastPart = 0.01;
+  const std::array sets = {few_of(values), few_of(others)};
   Trend trend;
-  for (const std::span<const double> set : {values, others}) {
+  for (const std::vector<double>& set : sets) {
     if (!std::ranges::all_of(set, [](double value) { return value > 0.0; })) return std::nullopt;
     trend.add(set);
   }
   if (std::abs(trend.rises) - 1.0 <= kAtOnePercent * std::sqrt(trend.variance)) return std::nullopt;
-  const auto steps = static_cast<double>(std::max(values.size(), others.size())) - 1.0;
-  const double change = std::expm1(median_of(std::move(trend.slopes)) * steps);
+  std::vector<double> slopes;
+  for (const std::vector<double>& set : sets) add_slopes(slopes, set);
+  const auto steps = static_cast<double>(std::max(sets[0].size(), sets[1].size())) - 1.0;
+  const double change = std::expm1(median_of(std::move(slopes)) * steps);
   if (!(std::abs(change) > kLeastPart)) return std::nullopt;
   return change;
 }
@@ -196,18 +229,20 @@ std::optional<TwoKinds> two_kinds_of(std::span<const double> values) {
   if (count < kFewest) return std::nullopt;
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
+  const std::vector<Moments> below = moments_of_first(sorted);
+  const std::vector<Moments> above = moments_of_first(sorted | std::views::reverse);
   std::optional<TwoKinds> found;
   double most_apart = kApart;
   for (std::size_t low = 2; low + 2 <= count; ++low) {
-    const auto below = std::span<const double>(sorted).first(low);
-    const auto above = std::span<const double>(sorted).subspan(low);
-    const TwoKinds kinds{
-        .low = mean_of(below), .high = mean_of(above), .low_count = low, .high_count = count - low};
-    const double inside = std::max(sd_of(below, kinds.low), sd_of(above, kinds.high));
-    const double apart = (above.front() - below.back()) / std::max(inside, 1e-12 * kinds.high);
+    const std::size_t high = count - low;
+    const double inside = std::sqrt(std::max(below[low].variance(), above[high].variance()));
+    // Equal values have none: then any distance counts.
+    const double apart =
+        (sorted[low] - sorted[low - 1]) / std::max(inside, 1e-12 * above[high].mean);
     if (!(apart > most_apart)) continue;
     most_apart = apart;
-    found = kinds;
+    found = TwoKinds{
+        .low = below[low].mean, .high = above[high].mean, .low_count = low, .high_count = high};
   }
   return found;
 }

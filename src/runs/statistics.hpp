@@ -47,7 +47,8 @@ struct Summary {
 
 /// The relative change from the start to the end of one set of values or of two, by the median
 /// slope, where their order shows one (Mann and Kendall's test at 1 %) and it is above 1 %. Absent
-/// where a value is 0 or less. One set of fewer than six values never shows any.
+/// where a value is 0 or less. One set of fewer than six values never shows any; of more than 2,000
+/// each second, third ... is looked at.
 [[nodiscard]] std::optional<double> drift_of(std::span<const double> values,
                                              std::span<const double> others = {});
 

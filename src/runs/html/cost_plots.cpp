@@ -97,7 +97,7 @@ std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all) {
       .name = std::string(name_of(cost)), .unit = unit.name, .rows = {}, .line = {}, .summary = {}};
   std::vector<std::string> sentences;
   for (auto& [runs, values] : known) {
-    const Summary summary = summary_of(cost, runs->runs);
+    const Summary summary = summary_of(cost, runs->runs).value();
     DotPlot::Row row{.name = runs->name,
                      .text = text_of(cost, summary.mean),
                      .dots = thinned(values, kMostDots / known.size()),

@@ -94,7 +94,7 @@ TEST(UnpairedLogRatio, OfEqualRunsIsExact) {
 }
 
 TEST(Resolution, SaysHowManyRunsWouldShowADifference) {
-  // A standard error of 1 % of ten runs: at 95.5 % and 80 %, half of that takes four times as many
+  // A standard error of 1 % of ten runs: at 95 % and 80 %, half of that takes four times as many
   // runs, roughly.
   const LogRatio ratio{.estimate = 0.001,
                        .interval = Interval{-0.023, 0.025},

@@ -110,5 +110,19 @@ TEST(Drift, IsFoundInTheOrderOfTheRuns) {
   EXPECT_TRUE(drift_of(rising, rising)) << "both together show it";
 }
 
+TEST(Drift, IsFoundInAFewOfVeryManyRuns) {
+  std::vector<double> rising;
+  for (int i = 0; i < 200'000; ++i) rising.push_back(1.0 + 1e-6 * i);
+  ASSERT_TRUE(drift_of(rising));
+  EXPECT_NEAR(*drift_of(rising), 0.2, 0.01);
+}
+
+TEST(Kinds, AreFoundInVeryManyRuns) {
+  std::vector<double> values;
+  for (int i = 0; i < 200'000; ++i) values.push_back(i % 4 == 0 ? 1.3 : 1.0);
+  ASSERT_TRUE(two_kinds_of(values));
+  EXPECT_EQ(two_kinds_of(values)->high_count, 50'000U);
+}
+
 }  // namespace
 }  // namespace wattle
