@@ -207,6 +207,9 @@ std::optional<double> echo_of(std::span<const double> values) {
   constexpr std::size_t kFewest = 10;
   constexpr double kAboveAtOnePercent = 2.326;
   if (values.size() < kFewest) return std::nullopt;
+  // Of equal values the mean may differ by a rounding, and that is the same for all.
+  const auto [least, most] = std::ranges::minmax(values);
+  if (least == most) return std::nullopt;
   const double mean = mean_of(values);
   double together = 0.0;
   double squares = 0.0;
@@ -214,7 +217,6 @@ std::optional<double> echo_of(std::span<const double> values) {
     squares += (values[i] - mean) * (values[i] - mean);
     if (i > 0) together += (values[i] - mean) * (values[i - 1] - mean);
   }
-  if (!(squares > 0.0)) return std::nullopt;
   const double correlation = together / squares;
   const auto count = static_cast<double>(values.size());
   // By chance it is -1/n on average, give or take one standard deviation of 1/sqrt(n).
