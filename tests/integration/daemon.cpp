@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "base/unix_address.hpp"
 
@@ -178,10 +179,17 @@ void DaemonTest::serve(const Words& options, const std::string& nvml_script) {
                                                     socket_, "--tcp-bind-address", "127.0.0.1:0"} +
                                               options));
   constexpr std::string_view kPort = "127.0.0.1:";
-  ASSERT_TRUE(eventually([&] { return log().find(kPort) != std::string::npos; })) << log();
+  ASSERT_TRUE(logs(testing::HasSubstr(std::string(kPort))));
   const std::string said = log();
   port_ = static_cast<std::uint16_t>(
       number_in(std::string_view(said).substr(said.rfind(kPort) + kPort.size()), 10));
+}
+
+testing::AssertionResult DaemonTest::logs(const testing::Matcher<std::string>& said) const {
+  if (eventually([&] { return said.Matches(log()); })) return testing::AssertionSuccess();
+  std::ostringstream expected;
+  expected << said;
+  return testing::AssertionFailure() << "the log never " << expected.str() << ", it is: " << log();
 }
 
 bool DaemonTest::accepts() const {

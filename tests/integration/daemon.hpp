@@ -85,6 +85,9 @@ class DaemonTest : public CommandTest {
   }
   [[nodiscard]] const std::string& socket() const noexcept { return socket_; }
   [[nodiscard]] std::string log() const { return content_of(path("log")); }
+  /// Whether the log says so by now or soon: lines are written in a thread of their own, and may
+  /// come after the answer that they belong to.
+  [[nodiscard]] testing::AssertionResult logs(const testing::Matcher<std::string>& said) const;
   /// Loads both packages and the memory with so many watts, in real time, until the test ends; or
   /// those zones alone.
   void play(double watts, const Words& zones = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"});

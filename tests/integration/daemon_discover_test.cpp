@@ -80,7 +80,7 @@ TEST_F(DaemonDiscover, SaysWhatThatDoesToZeusMonitorAsTheLogDoes) {
   const std::string effect = parse_json(get_tcp("/discover").body)["cpu_limit"]["effect"];
   EXPECT_THAT(effect, HasSubstr("ZeusMonitor"));
   EXPECT_THAT(effect, HasSubstr("a window shorter than 1 s can be 0 J"));
-  EXPECT_TRUE(eventually([&] { return log().find(effect) != std::string::npos; })) << log();
+  EXPECT_TRUE(logs(HasSubstr(effect)));
   for (const Words& options : {Words{"--public-cpu-period", "0"}, Words{"--enable", "gpu-read"}}) {
     serve(options);
     EXPECT_THAT(log(), testing::Not(HasSubstr("ZeusMonitor")));

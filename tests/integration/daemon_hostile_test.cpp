@@ -168,7 +168,7 @@ TEST_F(DaemonHostile, ClientsOfTcpNeverKeepOneOfTheUnixSocketOut) {
   {
     const Crowd crowd(kHostile, [this] { return connected_to_port(); });
     expect_that_one_is_served(crowd);
-    EXPECT_TRUE(eventually([&] { return log().find("turned clients away") != std::string::npos; }));
+    EXPECT_TRUE(logs(HasSubstr("turned clients away")));
   }
   end_well();
 }

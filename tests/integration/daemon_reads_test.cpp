@@ -249,7 +249,7 @@ TEST_F(DaemonFaults, ADaemonWithoutAnyDeviceStartsAndSaysWhy) {
   EXPECT_EQ(json["gpus"], Json::array());
   EXPECT_EQ(json["cpus"], Json::array());
   EXPECT_FALSE(json["refused"].empty());
-  EXPECT_THAT(log(), HasSubstr("is not served"));
+  EXPECT_TRUE(logs(HasSubstr("is not served")));
   EXPECT_EQ(get("/gpu/get_power").body.substr(0, 15), R"({"timestamp_ms")");
 }
 
@@ -330,7 +330,7 @@ TEST_F(DaemonFaults, GpusAreServedWhoseDriverIsLoadedLater) {
   EXPECT_EQ(found["gpus"][1]["id"], 1) << found;
   EXPECT_THAT(found["refused"].dump(), testing::Not(HasSubstr("libnvidia-ml")));
   EXPECT_EQ(parse_json(get("/gpu/get_power").body)["power_mw"]["1"], 120'000);
-  EXPECT_THAT(log(), HasSubstr("found GPU 1: NVIDIA A40"));
+  EXPECT_TRUE(logs(HasSubstr("found GPU 1: NVIDIA A40")));
   EXPECT_THAT(get("/metrics").body,
               HasSubstr("wattle_energy_joules_total{domain=\"nvidia_gpu_1\",device=\"GPU-bbbb\","
                         "vendor=\"nvidia\",source=\"integrated\""));
