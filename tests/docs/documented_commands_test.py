@@ -40,6 +40,9 @@ NOT_RUN = [
     ("doctor --fix gpu", "needs a GPU without a driver: fix_test.cpp has one"),
     ("wattle run [options] -- CMD", "is a pattern"),
     ("gzip -c -6 data", "shows what it printed once; bench_test.cpp runs benchmarks"),
+    ("sudo install -D", "changes the machine: tests/fleet/test_prometheus.py loads these rules"),
+    ("sudo cp fleet", "changes the machine: tests/fleet/test_grafana.py runs these dashboards"),
+    ("kubectl", "needs a cluster: tests/fleet/test_kubernetes.py checks what is applied"),
     ("wattle baseline", "needs an idle machine: the tests of baseline.cpp and estimate_test.cpp have it"),
 ]
 
