@@ -205,7 +205,7 @@ class Prometheus:
             lambda port: [
                 "prometheus", f"--config.file={root}/prometheus.yml", f"--storage.tsdb.path={root}/data",
                 f"--web.listen-address=127.0.0.1:{port}", "--storage.tsdb.retention.time=20y", "--log.level=error",
-                "--query.lookback-delta=5m",
+                "--query.lookback-delta=15m",
             ],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from conftest import FLEET, PROJECT, Prometheus, end, eventually, need
-from simulated_day import DAY, STEP, additive_watts, open_metrics, values_at
+from simulated_day import DAY, additive_watts, open_metrics, values_at
 
 yaml = pytest.importorskip("yaml", reason="python3-yaml is not installed: run scripts/setup test")
 
@@ -74,7 +74,7 @@ def prometheus(tmp_path_factory):
     """With the day in its storage, and all rules recorded once at its end. `at` is that time."""
     need("promtool", "prometheus")
     root = tmp_path_factory.mktemp("prometheus")
-    last = int(time.time()) // STEP * STEP - STEP
+    last = int(time.time())
     store(root, open_metrics(last))
     store(root, recorded_day(root, last))
     # The groups have intervals of their own: each is evaluated once a second here.
