@@ -1,0 +1,399 @@
+#include "calibration/alignment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "calibration/lag_evidence.hpp"
+#include "calibration/robust_fit.hpp"
+
+namespace wattle {
+
+std::size_t change_rows(const MeterRows& meter) noexcept {
+  constexpr double kApart = 1.5;  // seconds
+  return std::max<std::size_t>(2, static_cast<std::size_t>(std::ceil(kApart / meter.spacing_s)));
+}
+
+namespace {
+
+using DomainSpan = std::span<const RecordedDomainPower>;
+
+/// What a meter's values are off by at least: 0.2 %, and `part` of how much they vary.
+double noise_of(const std::vector<double>& powers, double part) {
+  constexpr double kOfMean = 0.002;
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const double power : powers) {
+    sum += power;
+    squares += power * power;
+  }
+  const auto n = static_cast<double>(std::max<std::size_t>(powers.size(), 1));
+  const double mean = sum / n;
+  const double spread = std::sqrt(std::max(squares / n - mean * mean, 0.0));
+  return std::max({kOfMean * std::abs(mean), part * spread, 1e-9});
+}
+
+/// With another window or lag, where the middle of what the meter sees stays, but for `more_s`.
+MeterTiming moved(const MeterTiming& from, double window_s, double lag_s, double more_s) noexcept {
+  const double middle_s = from.shift_s + from.window_s / 2.0 + from.lag_s;
+  return {
+      .shift_s = middle_s - window_s / 2.0 - lag_s + more_s, .window_s = window_s, .lag_s = lag_s};
+}
+
+/// One alignment in search of a better one. Threads: one at a time.
+class AlignmentSearch {
+ public:
+  AlignmentSearch(std::vector<MeterSample> meter, DomainSpan domains);
+
+  /// Empty, or why no shift is the one.
+  std::string find_shift(const ShiftRange& range);
+  void refine_timing();
+  void find_lags();
+  [[nodiscard]] MeterAlignment result() const;
+  [[nodiscard]] const MeterRows& rows() const noexcept { return meter_; }
+
+ private:
+  struct Scored {
+    double shift_s = 0.0;
+    double left = 1.0;  ///< see `RobustFit`
+  };
+
+  [[nodiscard]] std::vector<Scored> scan(const ShiftRange& range,
+                                         std::span<const double> lags) const;
+  [[nodiscard]] static std::string why_not_unique(const std::vector<Scored>& tried,
+                                                  double best_shift_s);
+  [[nodiscard]] std::size_t least_rows(const MeterRows& rows) const noexcept {
+    const double possible =
+        std::min(length_s_ / rows.spacing_s, static_cast<double>(rows.time_s.size()));
+    return std::max<std::size_t>(10, static_cast<std::size_t>(possible / 2.0));
+  }
+  [[nodiscard]] double score(const MeterRows& meter, const MeterTiming& timing,
+                             std::span<const double> lags, double noise_w) const {
+    const AlignedRows rows(meter, domains_, timing, lags, AlignedRows::Filter::undone);
+    if (rows.rows() < least_rows(meter)) return std::numeric_limits<double>::infinity();
+    const auto gains = gains_.empty() ? first_gains(rows) : gains_;
+    return robust_fit(rows.changes(change_rows(meter)), gains, noise_w).left;
+  }
+  [[nodiscard]] double score(const MeterTiming& timing, std::span<const double> lags) const {
+    return score(meter_, timing, lags, noise_w_);
+  }
+  [[nodiscard]] double score_with_lag(const MeterTiming& timing, std::size_t domain,
+                                      double lag_s) const {
+    std::vector<double> lags = lags_;
+    lags[domain] = lag_s;
+    return score(timing, lags);
+  }
+  void refine_from(const MeterTiming& first, std::span<const double> lags,
+                   std::span<const double> windows);
+  void improve_timing(double step_s, double part);
+  /// The score without the sensor that fits worst, where that is better.
+  [[nodiscard]] double score_of_most(const MeterTiming& timing) const;
+  void try_timing(const MeterTiming& timing);
+  /// The same timing with another shift, nearby and better.
+  [[nodiscard]] MeterTiming near(MeterTiming timing, double reach_s) const;
+  [[nodiscard]] double most_lag_s() const noexcept;
+  [[nodiscard]] double lag_step_s() const noexcept;
+  /// The best lag of a domain, and what is left with it.
+  struct LagScore {
+    double lag_s = 0.0;
+    double left = 1.0;
+  };
+  [[nodiscard]] LagScore best_lag(const MeterTiming& timing, std::size_t domain) const;
+  /// True where `lag_s` of a domain is better than its lag of now beyond chance.
+  [[nodiscard]] bool is_proved(std::size_t domain, double lag_s) const;
+  bool improve_lag(std::size_t domain);
+  void make_lags_relative();
+
+  MeterRows meter_;
+  MeterRows coarse_;  ///< for the first scan
+  DomainSpan domains_;
+  std::vector<double> lags_;
+  std::vector<double> gains_;  ///< to start fits from; empty: not known yet
+  double noise_w_ = 1.0;       ///< of the meter
+  double coarse_noise_w_ = 1.0;
+  MeterTiming timing_;
+  double best_ = std::numeric_limits<double>::infinity();
+  double step_s_ = 0.0;
+  double length_s_ = 0.0;
+};
+
+AlignmentSearch::AlignmentSearch(std::vector<MeterSample> meter, DomainSpan domains)
+    : domains_(domains), lags_(domains.size(), 0.0) {
+  constexpr double kCoarse = 0.4;  // seconds
+  constexpr double kCoarseRows = 400.0;
+  double begin_s = domains.front().power.begin_s();
+  double end_s = domains.front().power.end_s();
+  for (const RecordedDomainPower& domain : domains) {
+    begin_s = std::max(begin_s, domain.power.begin_s());
+    end_s = std::min(end_s, domain.power.end_s());
+    step_s_ = std::max(step_s_, domain.power.step_s());
+  }
+  length_s_ = end_s - begin_s;
+  meter_ = rows_of(meter, step_s_, length_s_);
+  coarse_ =
+      rows_of(std::move(meter), std::max({step_s_, kCoarse, length_s_ / kCoarseRows}), length_s_);
+  timing_.window_s = meter_.spacing_s;
+  noise_w_ = noise_of(meter_.power_w, 0.01);
+  // Between two shifts of the scan all steps are in part at the wrong time.
+  coarse_noise_w_ = noise_of(coarse_.power_w, 0.1);
+}
+
+std::vector<AlignmentSearch::Scored> AlignmentSearch::scan(const ShiftRange& range,
+                                                           std::span<const double> lags) const {
+  constexpr double kMostShifts = 20'000.0;
+  const double step_s =
+      std::max(coarse_.spacing_s / 2.0, (range.most_s - range.least_s) / kMostShifts);
+  std::vector<Scored> tried;
+  MeterTiming timing{.window_s = coarse_.spacing_s};
+  const auto shifts = static_cast<std::size_t>((range.most_s - range.least_s) / step_s);
+  for (std::size_t i = 0; i <= shifts; ++i) {
+    timing.shift_s = range.least_s + step_s * static_cast<double>(i);
+    const double left = score(coarse_, timing, lags, coarse_noise_w_);
+    if (std::isfinite(left)) tried.push_back({.shift_s = timing.shift_s, .left = left});
+  }
+  return tried;
+}
+
+std::string AlignmentSearch::why_not_unique(const std::vector<Scored>& tried, double best_shift_s) {
+  std::vector<double> lefts(tried.size());
+  std::ranges::transform(tried, lefts.begin(), &Scored::left);
+  std::ranges::sort(lefts);
+  const double usual = lefts[lefts.size() / 2];
+  const auto best = std::ranges::min_element(
+      tried, {}, [&](const Scored& one) { return std::abs(one.shift_s - best_shift_s); });
+  if (tried.size() > 20 && best->left > 0.85 * usual) {
+    return "at no shift of its clock does the meter follow the run";
+  }
+  // Beyond the slopes of the best one, no other may be nearly as good.
+  const double limit = best->left + 0.1 * (usual - best->left);
+  const double slope_end = best->left + 0.6 * (usual - best->left);
+  auto left = best;
+  while (left != tried.begin() && left->left < slope_end) --left;
+  auto right = best;
+  while (right + 1 != tried.end() && right->left < slope_end) ++right;
+  for (auto one = tried.begin(); one != tried.end(); ++one) {
+    if ((one < left || one > right) && one->left < limit) {
+      return fmt::format("two shifts of the meter's clock fit equally well: {:.1f} s and {:.1f} s",
+                         best->shift_s, one->shift_s);
+    }
+  }
+  return {};
+}
+
+MeterTiming AlignmentSearch::near(MeterTiming timing, double reach_s) const {
+  MeterTiming best = timing;
+  double least = score(timing, lags_);
+  const double middle_s = timing.shift_s;
+  constexpr int kSteps = 20;
+  for (int step = -kSteps; step <= kSteps; ++step) {
+    timing.shift_s = middle_s + reach_s * step / kSteps;
+    const double left = score(timing, lags_);
+    if (left < least) best = timing;
+    least = std::min(least, left);
+  }
+  return best;
+}
+
+std::string AlignmentSearch::find_shift(const ShiftRange& range) {
+  const std::vector<Scored> tried = scan(range, lags_);
+  if (tried.empty()) return "the meter's rows do not cover half of the run";
+  const auto best = std::ranges::min_element(tried, {}, &Scored::left);
+  MeterTiming timing = timing_;
+  timing.shift_s = best->shift_s;
+  timing_ = near(timing, coarse_.spacing_s);
+  best_ = score(timing_, lags_);
+  gains_ = first_gains(AlignedRows(meter_, domains_, timing_, lags_));
+  return why_not_unique(tried, best->shift_s);
+}
+
+double AlignmentSearch::score_of_most(const MeterTiming& timing) const {
+  const AlignedRows rows(meter_, domains_, timing, lags_, AlignedRows::Filter::undone);
+  if (rows.rows() < least_rows(meter_)) return std::numeric_limits<double>::infinity();
+  return robust_fit_of_most(rows.changes(change_rows(meter_)), gains_, noise_w_).left;
+}
+
+void AlignmentSearch::try_timing(const MeterTiming& timing) {
+  const double left = score_of_most(timing);
+  if (left >= best_) return;
+  best_ = left;
+  timing_ = timing;
+}
+
+void AlignmentSearch::refine_timing() {
+  const MeterTiming first = timing_;
+  // A wide window and a filter are alike at first sight: both are followed to their end.
+  constexpr std::array kNoLag = {0.0};
+  constexpr std::array kLags = {0.2, 0.4, 0.8, 1.5, 3.0, 6.0, 10.0};
+  constexpr std::array kWindows = {0.0, 1.0, 3.0};
+  refine_from(first, kNoLag, kWindows);
+  const MeterTiming by_window = timing_;
+  const double left_by_window = best_;
+  timing_ = first;
+  refine_from(first, kLags, std::span(kWindows).first(2));
+  if (best_ <= left_by_window) return;
+  timing_ = by_window;
+  best_ = left_by_window;
+}
+
+void AlignmentSearch::refine_from(const MeterTiming& first, std::span<const double> lags,
+                                  std::span<const double> windows) {
+  // With much noise allowed, what is nearly right already counts.
+  const double base_s = std::max(meter_.spacing_s, step_s_);
+  const double noise_w = std::exchange(noise_w_, coarse_noise_w_ / 2.0);
+  best_ = score_of_most(timing_);
+  for (const double lag_s : lags) {
+    if (lag_s > length_s_ / 15.0 || (lag_s > 0.0 && lag_s < base_s / 3.0)) continue;
+    for (const double window : windows) {
+      for (const double more : {-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0}) {
+        const double more_s = more * std::max(base_s, lag_s / 2.0);
+        try_timing(moved(first, window * meter_.spacing_s, lag_s, more_s));
+      }
+    }
+  }
+  noise_w_ = noise_w;
+  best_ = score_of_most(timing_);
+  constexpr int kHalvings = 6;
+  double part = 0.5;
+  for (int i = 0; i < kHalvings; ++i, part /= 2.0) improve_timing(part * base_s, part);
+}
+
+void AlignmentSearch::improve_timing(double step_s, double part) {
+  // Hooke and Jeeves: each number in turn.
+  for (const double sign : {-1.0, 1.0}) {
+    const MeterTiming now = timing_;
+    try_timing(moved(now, now.window_s, now.lag_s, sign * step_s));
+    const double window_s = now.window_s + sign * step_s;
+    if (window_s >= 0.0) try_timing(moved(now, window_s, now.lag_s, 0.0));
+    const double lag_s = now.lag_s + sign * std::max(step_s, now.lag_s * part);
+    if (now.lag_s <= 0.0 || lag_s <= 0.0) continue;
+    try_timing(moved(now, now.window_s, lag_s, 0.0));
+    try_timing(moved(now, now.window_s, lag_s, lag_s - now.lag_s));
+  }
+}
+
+double AlignmentSearch::most_lag_s() const noexcept {
+  return std::min(length_s_ / 6.0, std::max(10.0, 2.0 * meter_.spacing_s));
+}
+
+double AlignmentSearch::lag_step_s() const noexcept {
+  return std::max({step_s_, meter_.spacing_s / 4.0, most_lag_s() / 50.0});
+}
+
+bool AlignmentSearch::is_proved(std::size_t domain, double lag_s) const {
+  std::vector<double> lags = lags_;
+  lags[domain] = lag_s;
+  const auto changes = [this](std::span<const double> with_lags) {
+    return AlignedRows(meter_, domains_, timing_, with_lags, AlignedRows::Filter::undone)
+        .changes(change_rows(meter_));
+  };
+  return fits_better(changes(lags_), changes(lags), gains_, noise_w_);
+}
+
+AlignmentSearch::LagScore AlignmentSearch::best_lag(const MeterTiming& timing,
+                                                    std::size_t domain) const {
+  const double most_s = most_lag_s();
+  const double step_s = lag_step_s();
+  LagScore best{.lag_s = lags_[domain], .left = score_with_lag(timing, domain, lags_[domain])};
+  const auto attempt = [&](double lag_s) {
+    const double left = score_with_lag(timing, domain, lag_s);
+    if (left < best.left) best = {.lag_s = lag_s, .left = left};
+  };
+  const auto steps = static_cast<int>(most_s / step_s);
+  for (int i = -steps; i <= steps; ++i) attempt(step_s * i);
+  double more_s = step_s / 2.0;
+  constexpr int kHalvings = 3;
+  for (int i = 0; i < kHalvings; ++i, more_s /= 2.0) {
+    const double middle_s = best.lag_s;
+    attempt(middle_s - more_s);
+    attempt(middle_s + more_s);
+  }
+  return best;
+}
+
+bool AlignmentSearch::improve_lag(std::size_t domain) {
+  const LagScore best = best_lag(timing_, domain);
+  if (best.left > 0.95 * score(timing_, lags_) || !is_proved(domain, best.lag_s)) return false;
+  lags_[domain] = best.lag_s;
+  return true;
+}
+
+void AlignmentSearch::make_lags_relative() {
+  std::vector<double> sorted = lags_;
+  std::ranges::sort(sorted);
+  // Of two in disagreement nobody knows which is late: the one that moved.
+  const double common_s = sorted[(sorted.size() - 1) / 2];
+  if (domains_.size() < 3 || common_s == 0.0) return;
+  for (double& lag_s : lags_) lag_s -= common_s;
+  timing_.shift_s -= common_s;
+}
+
+void AlignmentSearch::find_lags() {
+  for (int turn = 0; turn < 3; ++turn) {
+    bool has_moved = false;
+    for (std::size_t i = 0; i < domains_.size(); ++i) has_moved = improve_lag(i) || has_moved;
+    if (!has_moved) break;
+    make_lags_relative();
+    refine_timing();
+  }
+}
+
+/// The part of the meter's variance that no gains explain.
+double left_in(const AlignedRows& rows) {
+  const NormalSums sums = rows.sums();
+  return sums.yy() > 0.0 ? fitted(sums, GainSign::not_negative).residual / sums.yy() : 1.0;
+}
+
+MeterAlignment AlignmentSearch::result() const {
+  const AlignedRows fit_rows(meter_, domains_, timing_, lags_);
+  MeterAlignment result;
+  result.timing = timing_;
+  result.rows = meter_;
+  result.noise_w = noise_w_;
+  const AlignedRows sharp_rows(meter_, domains_, timing_, lags_, AlignedRows::Filter::undone);
+  const RobustFit fit_of_most =
+      robust_fit_of_most(sharp_rows.changes(change_rows(meter_)), gains_, noise_w_);
+  result.gains = fit_of_most.gains;
+  if (fit_of_most.without) {
+    std::vector<double> others = fit_of_most.gains;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*fit_of_most.without));
+    std::ranges::sort(others);
+    result.gains[*fit_of_most.without] = std::clamp(others[others.size() / 2], 1.0, 1.4);
+  }
+  result.explained = 1.0 - left_in(fit_rows);
+  const double more_s = std::max(step_s_, meter_.spacing_s / 4.0);
+  const auto uncertainties = lag_uncertainties(meter_, domains_, timing_, lags_, more_s);
+  for (std::size_t i = 0; i < lags_.size(); ++i) {
+    result.lags.push_back({.lag_s = lags_[i],
+                           .uncertainty_s = std::hypot(uncertainties[i], lag_step_s() / 8.0),
+                           .is_moved = lags_[i] != 0.0});
+  }
+  return result;
+}
+
+}  // namespace
+
+MeterAlignment aligned(std::vector<MeterSample> meter, std::span<const RecordedDomainPower> domains,
+                       const ShiftRange& range) {
+  AlignmentSearch search(std::move(meter), domains);
+  MeterAlignment none;
+  constexpr std::size_t kLeastRows = 20;
+  if (search.rows().time_s.size() < kLeastRows) {
+    none.problem =
+        fmt::format("the meter has {} rows beside the run, and {} are the least; run longer",
+                    search.rows().time_s.size(), kLeastRows);
+    return none;
+  }
+  none.problem = search.find_shift(range);
+  if (!none.problem.empty()) return none;
+  search.refine_timing();
+  search.find_lags();
+  return search.result();
+}
+
+}  // namespace wattle

@@ -1,0 +1,93 @@
+// The rows of an external meter beside the domains of a run: one common grid in time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibration/power_curve.hpp"
+#include "calibration/regression.hpp"
+
+namespace wattle {
+
+/// What a meter showed at a time, in seconds since 1970 or since any other time.
+struct MeterSample {
+  double time_s = 0.0;
+  double power_w = 0.0;
+};
+
+/// What the sensors of one domain showed during a run.
+struct RecordedDomainPower {
+  std::string name;
+  PowerCurve power;
+  /// The time of the device at work varied, by another sensor; absent where none says so.
+  std::optional<bool> was_used{};
+};
+
+/// A meter's samples, in order, at most `kMostMeterRows` of them: the means of several where the
+/// meter is faster than the sensors, or the run is long.
+struct MeterRows {
+  std::vector<double> time_s;  ///< the end of the row
+  std::vector<double> power_w;
+  double spacing_s = 0.0;  ///< the median time between two rows
+  double period_s = 0.0;   ///< the median time between two samples
+  bool are_means = false;  ///< of several samples each
+};
+inline constexpr std::size_t kMostMeterRows = 3000;
+
+/// Of `samples`, which need not be in order, for a run of `length_s` whose domains have a value
+/// each `step_s`.
+[[nodiscard]] MeterRows rows_of(std::vector<MeterSample> samples, double step_s, double length_s);
+
+/// How the time of a domain's power is related to that of a meter.
+struct MeterTiming {
+  double shift_s = 0.0;   ///< of the meter's clock: its time minus that of the run
+  double window_s = 0.0;  ///< over which the meter takes a mean
+  double lag_s = 0.0;     ///< of the meter's own filter of first order
+};
+
+/// What the rows of a stretch of time show, ready for regression. Threads: a value type.
+class AlignedRows {
+ public:
+  /// A meter's filter is either applied to the sensors as well, which keeps its noise small, or
+  /// undone, which keeps steps apart from each other.
+  enum class Filter : bool { applied, undone };
+  /// The rows whose every domain is known. `lags_s`: by how much each domain is later than the
+  /// meter, besides `timing`.
+  AlignedRows(const MeterRows& meter, std::span<const RecordedDomainPower> domains,
+              const MeterTiming& timing, std::span<const double> lags_s,
+              Filter filter = Filter::applied);
+
+  [[nodiscard]] std::size_t rows() const noexcept { return y_.size(); }
+  [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
+  [[nodiscard]] std::span<const double> x(std::size_t row) const noexcept {
+    return {x_.data() + row * columns_, columns_};
+  }
+  [[nodiscard]] double y(std::size_t row) const noexcept { return y_[row]; }
+  [[nodiscard]] double time_s(std::size_t row) const noexcept { return time_s_[row]; }
+
+  [[nodiscard]] NormalSums sums() const;
+  /// The same for equal numbers of rows, one after the other; a row's weight is in `weights`.
+  [[nodiscard]] std::vector<NormalSums> sums_of_blocks(std::size_t blocks,
+                                                       std::span<const double> weights) const;
+  /// The changes from each row to the one `apart` rows later: without what varies slowly.
+  [[nodiscard]] AlignedRows changes(std::size_t apart) const;
+  /// The rows of all but one of equal blocks of time.
+  [[nodiscard]] AlignedRows without_block(std::size_t block, std::size_t blocks) const;
+  /// What a fit leaves of each row.
+  [[nodiscard]] std::vector<double> residuals(const LinearFit& fit) const;
+
+ private:
+  AlignedRows() = default;
+  void apply_filter(double lag_s);
+  void undo_filter(double lag_s, double spacing_s);
+
+  std::size_t columns_ = 0;
+  std::vector<double> x_;
+  std::vector<double> y_;
+  std::vector<double> time_s_;
+};
+
+}  // namespace wattle
