@@ -12,8 +12,12 @@ FUZZ_TARGET(settings)(const unsigned char* data, std::size_t size) {
   for (const std::string& problem : settings.problems) {
     fuzz::require(fuzz::is_clean(problem), "a problem is clean");
   }
-  const std::string changed = app::with_setting(text, "save", "yes");
-  fuzz::require(app::parse_settings(changed, "config", nothing).save, "what is set is read");
-  fuzz::require(app::with_setting(changed, "save", "yes") == changed, "and set once");
+  try {
+    const std::string changed = app::with_setting(text, "save", "yes");
+    fuzz::require(app::parse_settings(changed, "config", nothing).save, "what is set is read");
+    fuzz::require(app::with_setting(changed, "save", "yes") == changed, "and set once");
+  } catch (const InvalidArgument& error) {
+    fuzz::require(fuzz::is_clean(error.what()), "a refusal is clean");
+  }
   return 0;
 }

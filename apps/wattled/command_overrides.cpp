@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/fd.hpp"
 #include "base/shell_words.hpp"
 #include "base/text.hpp"
+#include "toml.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -114,8 +114,8 @@ std::string mark_text(MarkKind kind, std::string_view name) {
 std::optional<Mark> parse_mark(std::string_view text) {
   std::string_view name = text;
   std::string_view word = take_until(name, ' ');
-  // A shell's echo ends the last line.
-  if (name.ends_with('\n')) name.remove_suffix(1);
+  // A shell's echo ends the last line. Nor does a name end in empty ones.
+  while (name.ends_with('\n')) name.remove_suffix(1);
   if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
   const auto kind = enumerator_of<MarkKind>(kMarkWords, word);
   if (!kind) return std::nullopt;
