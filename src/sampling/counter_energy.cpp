@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sampling/counter_pause.hpp"
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
 
@@ -163,11 +164,15 @@ constexpr int kFewUpdates = 5;
 std::optional<Ends> interpolated_ends(const History& history, const EnergyWindow& window) noexcept {
   if (window.first || window.last || window.end <= window.begin) return std::nullopt;
   const nanoseconds age = mean_age(history.channel().update);
-  auto first = history.at(window.begin + age);
-  auto last = history.at(window.end + age);
-  if (!first || !last) return std::nullopt;
   const nanoseconds few_updates = kFewUpdates * history.channel().update.mean;
-  if (std::max(first->bracket, last->bracket) > few_updates) return std::nullopt;
+  const auto shown_at = [&](TimePoint end) {
+    if (const auto paused = across_pause(history, end)) return paused;
+    const auto usual = history.at(end + age);
+    return usual && usual->bracket <= few_updates ? usual : std::nullopt;
+  };
+  auto first = shown_at(window.begin);
+  auto last = shown_at(window.end);
+  if (!first || !last) return std::nullopt;
   if (history.condition(window.begin, window.end + age).unknown > nanoseconds(0)) {
     return std::nullopt;
   }
@@ -178,11 +183,29 @@ std::optional<Ends> interpolated_ends(const History& history, const EnergyWindow
   return Ends{.first = *first, .last = *last};
 }
 
+/// An end within a pause: of a power that is known as a mean over the pause alone. What it was
+/// within is not known: a part of it may have come at any time.
+InterpolatedEnd end_in_pause(const History& history, const Boundary& end, nanoseconds near,
+                             Watts mean) noexcept {
+  constexpr double kUnseen = 0.6;
+  const nanoseconds pause = end.bracket;
+  const auto power = [&](TimePoint from, TimePoint to) {
+    return mean_power(history, from, to).value_or(mean);
+  };
+  // A line through all of it: the pause starts and ends somewhere around here.
+  const Watts across = power(end.at - pause - near, end.at + pause + near);
+  const Watts change =
+      power(end.at + pause, end.at + pause + near) - power(end.at - pause - near, end.at - pause);
+  const Watts unseen = std::max(Watts(std::abs(change.si())), kUnseen * across);
+  return {.before = across, .after = across, .change = unseen * Seconds(pause)};
+}
+
 Joules interpolated_uncertainty(const History& history, const Ends& ends, Watts mean) noexcept {
   const Channel& channel = history.channel();
   const nanoseconds age = mean_age(channel.update);
   const nanoseconds near = kFewUpdates * channel.update.mean;
   const auto end_of = [&](Boundary end) {
+    if (across_pause(history, end.at)) return end_in_pause(history, end, near, mean);
     end.at += age;
     return InterpolatedEnd{.before = mean_power(history, end.at - near, end.at).value_or(mean),
                            .after = mean_power(history, end.at, end.at + near).value_or(mean),

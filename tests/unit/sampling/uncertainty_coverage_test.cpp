@@ -182,5 +182,61 @@ std::vector<CounterCase> counter_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Simulated, CounterCoverage, testing::ValuesIn(counter_cases()));
 
+struct PausingCase {
+  double window_s;
+  double mean_between_s;  ///< from one pause to the next
+  double dwell_s;
+};
+
+class PausingCounterCoverage : public testing::TestWithParam<PausingCase> {};
+
+/// One window of a counter that is renewed and read each millisecond, but pauses for 15 ms.
+bool pausing_counter_is_covered(Chance& chance, const PausingCase& counter) {
+  constexpr double kPauseS = 0.015;
+  constexpr double kUpdateS = 1e-3;
+  const Load load(chance, counter.dwell_s);
+  Channel channel = half_joules();
+  channel.counter = {.tick = Joules(1e-4), .max_power = Watts(2000.0)};
+  channel.update = {.mean = 1000us, .spread = 270us, .p99 = 1650us};
+  KnownHistory history(channel, {.period = 1ms, .memory_limit = kMinTimelineBytes});
+  const double begin = chance.between(1.0, 1.1);
+  const double end = begin + counter.window_s;
+  const double phase = chance.between(0.0, kUpdateS);
+  double pause = 0.8 + chance.waiting_time(counter.mean_between_s);
+  for (double time = 0.8; time < end + 0.2; time += kUpdateS) {
+    const double at = time + chance.between(0.0, 0.0001);
+    double shown = renewed(at, phase, kUpdateS);
+    if (at > pause + kPauseS) pause = at + chance.waiting_time(counter.mean_between_s);
+    if (at > pause) shown = renewed(pause, phase, kUpdateS);
+    const double joules = load.energy_j(shown) - load.energy_j(-4.0);
+    history.read(of_seconds(at), static_cast<std::uint64_t>(joules * 1e4));
+  }
+  const EnergyFigure figure = counter_energy(
+      *history, {.begin = kBegin + of_seconds(begin), .end = kBegin + of_seconds(end)});
+  return is_covered(figure, load.energy_j(end) - load.energy_j(begin));
+}
+
+TEST_P(PausingCounterCoverage, IsEnough) {
+  Chance chance(3);
+  int covered = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    covered += pausing_counter_is_covered(chance, GetParam()) ? 1 : 0;
+  }
+  EXPECT_GE(covered, kCovered * kTrials);
+}
+
+std::vector<PausingCase> pausing_cases() {
+  std::vector<PausingCase> cases;
+  for (const double window_s : {0.05, 0.3, 2.0}) {
+    for (const double between_s : {0.02, 0.1}) {
+      for (const double dwell_s : {0.005, 0.05, 5.0})
+        cases.push_back({window_s, between_s, dwell_s});
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Simulated, PausingCounterCoverage, testing::ValuesIn(pausing_cases()));
+
 }  // namespace
 }  // namespace wattle
