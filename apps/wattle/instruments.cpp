@@ -51,10 +51,13 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       series_(std::move(options.series)),
       files_(std::move(options.files)),
       units_(std::move(options.units)),
-      status_period_(options.status) {}
+      status_period_(options.status) {
+  readings_.read();  // the power before the begin, if that is not long from now
+}
 
 TimePoint Instruments::begin() {
   (void)window_.read_lanes(clock_.now() + kDriverPatience);
+  if (readings_.lane_threads() > 0) readings_.read();  // the lanes took their time
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   follow_command();
   if (files_) begin_files();

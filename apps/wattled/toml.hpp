@@ -1,6 +1,6 @@
 // toml++, whose assertions are errors of the text. It asserts what a damaged file can break: with a
-// header "[}" a build with assertions would abort, and one without may do anything. And it takes for
-// unreachable that a letter such as "é" stands where a space may, which is no space.
+// header "[}" a build with assertions would abort, and one without may do anything. And it takes
+// for unreachable that a letter such as "é" stands where a space may, which is no space.
 #pragma once
 
 #include "wattle/error.hpp"

@@ -1,6 +1,7 @@
 // A measured energy, its uncertainty and its flags.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,13 +33,15 @@ enum class Flag : std::uint8_t {
   unaligned,         ///< the window should start and end at updates, which did not come
   clock_stepped,     ///< asked for in Unix seconds: the wall clock was set within the window
   stuck,             ///< the counter did not move though it must have: the energy is unknown
+  coverage_unknown,  ///< how much of the time the sensor sees is not known
 };
 
 /// The names of the flags, in the order of `Flag`: as they stand in every report.
-inline constexpr std::array<std::string_view, 15> kFlagNames = {
-    "wrapped", "reset",     "ambiguous", "implausible",      "short_window",
-    "gap",     "lost",      "late",      "partial_coverage", "disagrees",
-    "zero",    "estimated", "unaligned", "clock_stepped",    "stuck"};
+inline constexpr std::array<std::string_view, 16> kFlagNames = {
+    "wrapped",          "reset",         "ambiguous", "implausible",
+    "short_window",     "gap",           "lost",      "late",
+    "partial_coverage", "disagrees",     "zero",      "estimated",
+    "unaligned",        "clock_stepped", "stuck",     "coverage_unknown"};
 
 /// A set of flags. Threads: a value type.
 class Flags {
@@ -77,6 +80,34 @@ class Flags {
   std::uint32_t bits_ = 0;
 };
 
+/// The uncertainty (k = 2) of a sum of energies. What is common to all of them adds up with its
+/// sign, the rest in quadrature:
+///
+///   U^2 = sum over the parts of (U_i^2 - C_i^2) + (sum of C_i)^2
+///
+/// So 100 runs that a sensor showed late by 1 J each are 100 J off, not 10; and where one window
+/// ends as the next one starts, what the one lacks the other has. Threads: a value type.
+class UncertaintySum {
+ public:
+  /// `uncertainty`: not negative. A `common` of more than that counts as all of it.
+  constexpr void add(Joules uncertainty, Joules common) noexcept {
+    const double most_j = uncertainty.si();
+    const double common_j = std::clamp(common.si(), -most_j, most_j);
+    independent_j2_ += most_j * most_j - common_j * common_j;
+    common_j_ += common_j;
+  }
+  /// That of a part that is taken off.
+  constexpr void subtract(Joules uncertainty, Joules common) noexcept {
+    add(uncertainty, Joules(-common.si()));
+  }
+  [[nodiscard]] WATTLE_EXPORT Joules uncertainty() const noexcept;
+  [[nodiscard]] constexpr Joules common() const noexcept { return Joules(common_j_); }
+
+ private:
+  double independent_j2_ = 0.0;
+  double common_j_ = 0.0;
+};
+
 /// The energy that was spent in a time, as a sensor reports it. Threads: a value type.
 struct MeasuredEnergy {
   /// Sum over the part of the time that is known: a lower bound where `unknown` is above 0. Absent
@@ -87,6 +118,10 @@ struct MeasuredEnergy {
   /// cases. It does not include the sensor's calibration error. Means nothing where `energy` is
   /// absent.
   Joules uncertainty{};
+  /// The part of `uncertainty` that comes back in each window of the same kind, with its sign: what
+  /// the sensor shows late. In a sum of energies these parts add up, with their signs; only the
+  /// rest averages out (see `UncertaintySum`). Its size is at most `uncertainty`.
+  Joules common{};
   /// The part of the time whose energy is not known.
   Seconds unknown{0};
   Flags flags{};

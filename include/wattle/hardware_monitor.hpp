@@ -121,6 +121,8 @@ struct GpuFigures {
   std::optional<Joules> energy;
   /// Of the measuring process, k = 2. Absent where `energy` is, and if the file does not have it.
   std::optional<Joules> energy_uncertainty;
+  /// The part of it that comes back in each run of the kind (see `MeasuredEnergy`).
+  Joules energy_common{};
   /// Time whose energy is not known: what the monitor could not measure. In a table of powers rows
   /// that lack one, and pauses of more than ten times the usual.
   Seconds energy_unknown{0};

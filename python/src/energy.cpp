@@ -18,11 +18,12 @@ py::object uncertainty_j(const MeasuredEnergy& energy) {
 
 py::tuple energy_state(const MeasuredEnergy& energy) {
   return py::make_tuple(si(energy.energy), energy.uncertainty.si(), energy.unknown.count(),
-                        energy.flags.bits());
+                        energy.flags.bits(), energy.common.si());
 }
 
 MeasuredEnergy energy_from(const py::tuple& state) {
   MeasuredEnergy energy{.uncertainty = Joules(state[1].cast<double>()),
+                        .common = Joules(state.size() > 4 ? state[4].cast<double>() : 0.0),
                         .unknown = Seconds(state[2].cast<double>()),
                         .flags = Flags::from_bits(state[3].cast<std::uint32_t>())};
   if (!state[0].is_none()) energy.energy = Joules(state[0].cast<double>());
@@ -47,17 +48,22 @@ py::tuple refusals(std::span<const Refusal> refused) {
 void bind_energy(py::module_& module) {
   py::class_<MeasuredEnergy>(module, "Energy")
       .def(py::init([](std::optional<double> energy_j, double uncertainty_j, double unknown_s,
-                       const py::iterable& flags) {
+                       const py::iterable& flags, double common_j) {
              MeasuredEnergy energy{.uncertainty = Joules(uncertainty_j),
+                                   .common = Joules(common_j),
                                    .unknown = Seconds(unknown_s),
                                    .flags = flags_of(flags)};
              if (energy_j) energy.energy = Joules(*energy_j);
              return energy;
            }),
            py::arg("energy_j") = py::none(), py::arg("uncertainty_j") = 0.0,
-           py::arg("unknown_s") = 0.0, py::arg("flags") = py::tuple(0))
+           py::arg("unknown_s") = 0.0, py::arg("flags") = py::tuple(0), py::arg("common_j") = 0.0)
       .def_property_readonly("energy_j", [](const MeasuredEnergy& e) { return si(e.energy); })
       .def_property_readonly("uncertainty_j", &uncertainty_j)
+      .def_property_readonly("common_j",
+                             [](const MeasuredEnergy& e) {
+                               return e.energy ? py::object(py::float_(e.common.si())) : py::none();
+                             })
       .def_property_readonly("unknown_s", [](const MeasuredEnergy& e) { return e.unknown.count(); })
       .def_property_readonly("flags", [](const MeasuredEnergy& e) { return names_of(e.flags); })
       .def("__eq__", [](const MeasuredEnergy& a, const MeasuredEnergy& b) { return a == b; },

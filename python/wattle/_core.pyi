@@ -54,6 +54,7 @@ class Energy(metaclass=_Type):
         uncertainty_j: float = 0.0,
         unknown_s: float = 0.0,
         flags: Iterable[str] = (),
+        common_j: float = 0.0,
     ) -> None: ...
     @property
     def energy_j(self) -> float | None:
@@ -61,6 +62,12 @@ class Energy(metaclass=_Type):
     @property
     def uncertainty_j(self) -> float | None:
         """The sampling error (95 %), in joules, without that of the sensor. None if `energy_j` is."""
+    @property
+    def common_j(self) -> float | None:
+        """The part of `uncertainty_j` that comes back in each window of the kind, with its sign.
+
+        In sums these parts add up, and only the rest averages out. None if `energy_j` is.
+        """
     @property
     def unknown_s(self) -> float:
         """Seconds whose energy is not known: if above 0, `energy_j` is a lower bound."""

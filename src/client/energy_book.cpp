@@ -55,7 +55,11 @@ void stand_in(EnergyFigure& sum, const EnergyFigure& power) {
   }
   if (!power.energy) return;
   sum.energy = sum.energy.value_or(Joules()) + *power.energy;
-  sum.uncertainty = Joules(std::hypot(sum.uncertainty.si(), power.uncertainty.si()));
+  UncertaintySum errors;
+  errors.add(sum.uncertainty, sum.common);
+  errors.add(power.uncertainty, power.common);
+  sum.uncertainty = errors.uncertainty();
+  sum.common = errors.common();
   sum.known += power.known;
   sum.flags.set(Flag::estimated);
 }

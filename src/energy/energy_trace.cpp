@@ -51,7 +51,11 @@ MeasuredEnergy difference(const MeasuredEnergy& measured, const MeasuredEnergy& 
   rest.unknown = duration;
   if (!measured.energy || !idle.energy) return rest;
   rest.energy = *measured.energy - *idle.energy;
-  rest.uncertainty = Joules(std::hypot(measured.uncertainty.si(), idle.uncertainty.si()));
+  UncertaintySum errors;
+  errors.add(measured.uncertainty, measured.common);
+  errors.subtract(idle.uncertainty, idle.common);
+  rest.uncertainty = errors.uncertainty();
+  rest.common = errors.common();
   // What is unknown of the two may lie in different parts of the time.
   rest.unknown = std::min(measured.unknown + idle.unknown, duration);
   return rest;

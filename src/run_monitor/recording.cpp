@@ -263,7 +263,7 @@ void Recording::ConsecutiveEnergy::add(const EnergyFigure& figure, Seconds lengt
     return;
   }
   energy = energy.value_or(Joules()) + *figure.energy;
-  uncertainty2_j2 += figure.uncertainty.si() * figure.uncertainty.si();
+  errors.add(figure.uncertainty, figure.common);
   unknown += figure.unknown;
   if (figure.method == Method::integrated) integrated += figure.known;
 }
@@ -305,7 +305,8 @@ void Recording::add_energies(TimePoint now) {
 void Recording::add_energy(Energy& energy, const ConsecutiveEnergy& sum) {
   if (sum.energy) {
     samples_.add(energy.cells, "energy_j", sum.energy->si());
-    samples_.add(energy.cells, "energy_uncertainty_j", std::sqrt(sum.uncertainty2_j2));
+    samples_.add(energy.cells, "energy_uncertainty_j", sum.errors.uncertainty().si());
+    samples_.add(energy.cells, "energy_common_j", sum.errors.common().si());
   }
   if (sum.unknown > Seconds(0)) {
     samples_.add(energy.cells, "energy_unknown_s", sum.unknown.count());

@@ -45,9 +45,9 @@ class Recording {
   /// Windows that follow each other, summed up.
   struct ConsecutiveEnergy {
     std::optional<Joules> energy{};  ///< absent: nothing is known
-    double uncertainty2_j2 = 0.0;    ///< the square of its uncertainty
-    Seconds unknown{0};              ///< time that it lacks
-    Seconds integrated{0};           ///< time in it that is from a gauge
+    UncertaintySum errors{};
+    Seconds unknown{0};     ///< time that it lacks
+    Seconds integrated{0};  ///< time in it that is from a gauge
     Flags flags{};
 
     void add(const EnergyFigure& figure, Seconds length) noexcept;

@@ -19,6 +19,7 @@
 namespace wattle {
 namespace {
 
+constexpr std::string_view kCommon = "energy_common_j";
 constexpr std::string_view kSamplesHeader = "time,device,index,uuid,quantity,value";
 constexpr std::size_t kCells = 6;
 constexpr std::string_view kFlag = "energy_flag_";
@@ -71,7 +72,10 @@ bool SamplesTable::take_row(std::string_view line) {
     cells[i] = take_until(line, ',');
   }
   const auto& [time, device, index, uuid, quantity, value] = cells;
-  const Cell cell = parse_cell(value);
+  // Of all quantities one has a sign.
+  const bool is_negative = quantity == kCommon && value.starts_with('-');
+  Cell cell = parse_cell(value.substr(is_negative ? 1 : 0));
+  if (is_negative) cell.value = -cell.value;
   if (!cell.is_number() || !move_to(time)) return false;
   if (std::string_view reason = quantity; take_until(reason, ':') == kNotMeasured) {
     if (not_measured_.size() == kMostGpus || device.size() > kMostName) return false;
@@ -183,6 +187,7 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
     run.has_uncertainty = true;
     run.uncertainty_j = cell.value;
   }
+  if (quantity == kCommon) run.common_j = cell.value;
   if (quantity == "energy_unknown_s") run.unknown_s = cell.value;
   if (quantity == "energy_integrated_s") run.integrated_s = cell.value;
   if (quantity.starts_with(kFlag)) {
@@ -214,7 +219,11 @@ void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
   sum.is_known = sum.is_known || run.is_known;
   sum.energy_j += run.energy_j;
   sum.has_uncertainty = (was_empty || sum.has_uncertainty) && run.has_uncertainty;
-  sum.uncertainty_j = std::hypot(sum.uncertainty_j, run.uncertainty_j);
+  UncertaintySum errors;
+  errors.add(Joules(sum.uncertainty_j), sum.common());
+  errors.add(Joules(run.uncertainty_j), run.common());
+  sum.uncertainty_j = errors.uncertainty().si();
+  sum.common_j = errors.common().si();
   sum.unknown_s += run.is_known ? run.unknown_s : run.length_s;
   sum.integrated_s += run.integrated_s;
   sum.length_s += run.length_s;
@@ -234,6 +243,7 @@ void SamplesTable::add_device(SamplesResult& result, EnergySum& machine,
   const Energy sum = total_of(device);
   const double known_s = sum.length_s - sum.unknown_s;
   MeasuredEnergy energy{.uncertainty = Joules(sum.uncertainty_j),
+                        .common = sum.common(),
                         .unknown = Seconds(sum.unknown_s),
                         .flags = sum.flags};
   std::optional<Watts> mean;

@@ -43,10 +43,16 @@ class SamplesTable : public RowCounts {
     double energy_j = 0.0;
     double uncertainty_j = 0.0;
     bool has_uncertainty = false;
+    std::optional<double> common_j{};  ///< absent in files of earlier versions
     double unknown_s = 0.0;
     double integrated_s = 0.0;
     double length_s = 0.0;  ///< of the run until the newest row that has it
     Flags flags;
+
+    /// Of an uncertainty of which that is not known all may come back.
+    [[nodiscard]] Joules common() const noexcept {
+      return Joules(common_j.value_or(uncertainty_j));
+    }
   };
   /// A time of rows.
   struct Moment {

@@ -11,18 +11,18 @@ void GpuFigures::set_energy(const MeasuredEnergy& measured, Method method) noexc
   energy_unknown = measured.unknown;
   energy_flags = measured.flags;
   energy_uncertainty = energy ? std::optional(measured.uncertainty) : std::nullopt;
+  energy_common = measured.common;
   energy_method = energy ? std::optional(method) : std::nullopt;
 }
 
 void sum_energies(GpuTable& table) {
   GpuFigures& all = table.all;
-  double variance_j2 = 0.0;
+  UncertaintySum errors;
   KnownSum<Joules> energy;
   bool is_first = true;
   for (const GpuSummary& gpu : table.gpus) {
     energy.add(gpu.energy);
-    const double uncertainty_j = gpu.energy_uncertainty.value_or(Joules()).si();
-    variance_j2 += uncertainty_j * uncertainty_j;
+    errors.add(gpu.energy_uncertainty.value_or(Joules()), gpu.energy_common);
     all.energy_unknown = std::max(all.energy_unknown, gpu.energy_unknown);
     all.energy_flags |= gpu.energy_flags;
     const bool is_same = is_first || all.energy_method == gpu.energy_method;
@@ -30,7 +30,7 @@ void sum_energies(GpuTable& table) {
     is_first = false;
   }
   all.energy = energy.value();
-  if (all.energy) all.energy_uncertainty = Joules(std::sqrt(variance_j2));
+  if (all.energy) all.energy_uncertainty = errors.uncertainty();
 }
 
 }  // namespace wattle

@@ -90,7 +90,7 @@ void TablePower::add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_
   const EnergyFigure figure = gauge_energy(history, time_of(0), time_of(end_ms - first_ms));
   sum.is_known = sum.is_known || figure.energy.has_value();
   sum.energy_j += figure.energy.value_or(Joules()).si();
-  sum.uncertainty2_j2 += figure.uncertainty.si() * figure.uncertainty.si();
+  sum.errors.add(figure.uncertainty, figure.common);
 }
 
 MeasuredEnergy TablePower::energy() const {
@@ -100,7 +100,9 @@ MeasuredEnergy TablePower::energy() const {
   if (energy.unknown > Seconds(0)) energy.flags.set(Flag::gap);
   if (!sum.is_known) return energy;
   energy.energy = Joules(sum.energy_j);
-  energy.uncertainty = Joules(std::sqrt(sum.uncertainty2_j2 + bridged2_j2()));
+  sum.errors.add(Joules(std::sqrt(bridged2_j2())), Joules());
+  energy.uncertainty = sum.errors.uncertainty();
+  energy.common = sum.errors.common();
   if (sum.energy_j == 0.0) energy.flags.set(Flag::zero);
   return energy;
 }

@@ -32,7 +32,7 @@ class TablePower {
   struct Sum {
     bool is_known = false;
     double energy_j = 0.0;
-    double uncertainty2_j2 = 0.0;  ///< (2 u)^2
+    UncertaintySum errors{};
     std::int64_t unknown_ms = 0;
   };
   static constexpr std::size_t kMostRows = 900;

@@ -70,6 +70,13 @@ bool knows_all_without_averages(const std::vector<EnergyFigure>& figures) noexce
   return std::ranges::none_of(figures, heard) || std::ranges::any_of(figures, is_known);
 }
 
+/// What the gauge shows at the begin is the power before it.
+std::optional<Watts> power_shown(const History& gauge, const EnergyWindow& window) noexcept {
+  const auto held = gauge.held(window.first ? window.first->at : window.begin);
+  if (!held) return std::nullopt;
+  return Watts(gauge.channel().scale() * static_cast<double>(held->raw));
+}
+
 AlternativeEnergy alternative_of(const EnergyFigure& figure) noexcept {
   return {.method = figure.method,
           .quantity = figure.quantity,
@@ -123,7 +130,11 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
 EnergyFigure domain_energy(const History* counter, std::span<const History* const> gauges,
                            const EnergyWindow& window) {
   std::vector<EnergyFigure> figures;
-  if (counter != nullptr) figures.push_back(counter_energy(*counter, window));
+  if (counter != nullptr) {
+    EnergyWindow seen = window;
+    if (!gauges.empty()) seen.power_before = power_shown(*gauges.front(), window);
+    figures.push_back(counter_energy(*counter, seen));
+  }
   for (const History* gauge : gauges) {
     figures.push_back(gauge_energy(*gauge, window.begin, window.end));
   }

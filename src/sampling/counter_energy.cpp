@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sampling/counter_lag.hpp"
 #include "sampling/counter_pause.hpp"
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
@@ -105,8 +106,6 @@ Joules interpolation_bound(const History& history, const Boundary& end,
                            : change_between_readings(history, end);
   return change * Seconds(end.bracket);
 }
-
-constexpr int kNearUpdates = 4;
 
 /// True if the counter was read in between, not only around it.
 bool is_read_between(const History& history, TimePoint begin, TimePoint end) noexcept {
@@ -307,12 +306,19 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
     figure.uncertainty = interpolated_uncertainty(history, *ends, energy / Seconds(known));
   } else {
     CounterWindowFacts facts = facts_of(history, *ends, energy, known);
+    const bool is_whole = inside.unknown == nanoseconds(0);
+    const CounterLag lag =
+        is_whole ? counter_lag(history, window, ends->first, ends->last, energy) : CounterLag{};
+    figure.common = lag.common;
+    // What was spent in the age of the first reading was spent before the begin.
+    facts.power_after_begin = lag.power_before.value_or(facts.power_after_begin);
     if (beyond.before + beyond.after > nanoseconds(0)) {
       const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));
       known = known - beyond.before - beyond.after;
       if (energy != all) figure.flags.set(Flag::estimated);
     }
     figure.uncertainty = plain_counter_uncertainty(facts);
+    energy = std::max(energy - lag.bias, Joules());
   }
   figure.energy = energy;
   // What was counted before the events that were forgotten is known, but not in how much time.
@@ -325,6 +331,7 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
   } else if (energy.si() == 0.0) {
     figure.flags.set(Flag::zero);
   }
+  figure.common = std::clamp(figure.common, Joules() - figure.uncertainty, figure.uncertainty);
   return figure;
 }
 

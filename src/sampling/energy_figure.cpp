@@ -1,6 +1,7 @@
 #include "sampling/energy_figure.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "base/enum_table.hpp"
 #include "sampling/counter.hpp"
@@ -20,8 +21,16 @@ std::string_view why_unknown(const Flags& flags) noexcept {
   return "it could not be read throughout";
 }
 
+Joules UncertaintySum::uncertainty() const noexcept {
+  return Joules(std::hypot(std::sqrt(independent_j2_), common_j_));
+}
+
 MeasuredEnergy EnergyFigure::measured() const noexcept {
-  return {.energy = energy, .uncertainty = uncertainty, .unknown = unknown, .flags = flags};
+  return {.energy = energy,
+          .uncertainty = uncertainty,
+          .common = common,
+          .unknown = unknown,
+          .flags = flags};
 }
 
 BestEnergy EnergyFigure::best() const {

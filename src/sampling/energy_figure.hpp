@@ -27,6 +27,7 @@ struct EnergyFigure {
   /// where nothing is known.
   std::optional<Joules> energy;
   Joules uncertainty;         ///< of the measuring process, k = 2
+  Joules common{};            ///< the part of that which comes back (see `MeasuredEnergy`)
   Seconds known{0};           ///< time inside the window whose energy is known
   Seconds unknown{0};         ///< the rest of it
   std::optional<Watts> mean;  ///< over the known time; absent where that is shorter than an update

@@ -29,6 +29,7 @@ std::ostream& operator<<(std::ostream& out, const AlternativeEnergy& energy) {
   out << energy.quantity << " (" << to_string(energy.method) << "): ";
   return out << MeasuredEnergy{.energy = energy.energy,
                                .uncertainty = energy.uncertainty,
+                               .common = {},
                                .unknown = Seconds(0),
                                .flags = energy.flags};
 }

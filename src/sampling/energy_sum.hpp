@@ -2,16 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
 
-/// Adds up the energies of one window: what is known, a lower bound where a part is not. The parts
-/// were read one by one: their errors are independent, and so the squares add up. Threads: one at a
-/// time.
+/// Adds up the energies of one window: what is known, a lower bound where a part is not. Sensors
+/// that are late are late alike where the power changes alike: see `UncertaintySum`. Threads: one
+/// at a time.
 class EnergySum {
  public:
   /// `window`: how long it is.
@@ -22,13 +21,14 @@ class EnergySum {
     sum_.unknown = std::max(sum_.unknown, part.energy ? part.unknown : window_);
     if (!part.energy) return;
     sum_.energy = sum_.energy.value_or(Joules(0.0)) + *part.energy;
-    squares_j2_ += part.uncertainty.si() * part.uncertainty.si();
+    errors_.add(part.uncertainty, part.common);
   }
 
   /// `unknown`: the longest unknown time of a part; the whole window where nothing is known.
   [[nodiscard]] MeasuredEnergy result() const noexcept {
     MeasuredEnergy result = sum_;
-    result.uncertainty = Joules(std::sqrt(squares_j2_));
+    result.uncertainty = errors_.uncertainty();
+    result.common = errors_.common();
     if (!result.energy) result.unknown = window_;
     return result;
   }
@@ -36,7 +36,7 @@ class EnergySum {
  private:
   Seconds window_;
   MeasuredEnergy sum_{};
-  double squares_j2_ = 0.0;
+  UncertaintySum errors_;
 };
 
 }  // namespace wattle

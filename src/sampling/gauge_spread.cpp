@@ -223,6 +223,4 @@ Watts GaugeSpread::fall() const noexcept {
   return fall_ < kNothing * range ? Watts() : range;
 }
 
-Watts GaugeSpread::overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }
-
 }  // namespace wattle

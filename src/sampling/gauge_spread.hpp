@@ -124,8 +124,8 @@ class GaugeSpread {
   /// was growing, or as much as it does on average. Where it changed at the last sample for the
   /// first time, `just_begun` times as much as there, or as much as it ever did.
   [[nodiscard]] Watts change_since(double just_begun) const noexcept;
-  /// From the one end to the other.
-  [[nodiscard]] Watts overall_change() const noexcept;
+  /// From the one end to the other; negative where it fell.
+  [[nodiscard]] Watts overall_rise() const noexcept { return Watts(last_ - first_); }
   /// The variance of the power, in W^2. Of what was left out only what its changes show.
   [[nodiscard]] double variance_w2() const noexcept;
   /// The sum of the squares of its changes from one sample to the next, in W^2.

@@ -19,6 +19,8 @@ struct EnergyWindow {
   TimePoint end;
   std::optional<Boundary> first{};
   std::optional<Boundary> last{};
+  /// Just before the begin, as another sensor shows it.
+  std::optional<Watts> power_before{};
 };
 
 /// From a counter. The time before its first and after its last reading is unknown.

@@ -120,7 +120,7 @@ struct GaugeWindowFacts {
   double scatter_w2;      ///< sum over the samples (see GaugeSpread)
   Watts change_at_begin;  ///< by how much the power changed around the begin
   Watts change_at_end;
-  Watts change_overall;  ///< from the begin to the end
+  Watts change_overall;  ///< from the begin to the end; its sign is ignored
   /// How late all values are on average, where that was not allowed for.
   std::chrono::nanoseconds lateness;
   /// By how much the values of one window may be later than those of another: the sensor's update

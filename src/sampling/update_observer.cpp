@@ -42,7 +42,8 @@ UpdateInterval summary(std::span<const nanoseconds> sorted) {
   const double spread = std::sqrt(squares / std::max(count - 1.0, 1.0));
   return {.mean = nanoseconds(std::llround(mean)),
           .spread = nanoseconds(std::llround(spread)),
-          .p99 = quantile(sorted, 0.99)};
+          .p99 = quantile(sorted, 0.99),
+          .is_observed = true};
 }
 
 /// Those among `sorted` that are no multiples of the shortest common one.

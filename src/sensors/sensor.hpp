@@ -113,6 +113,8 @@ struct UpdateInterval {
   std::chrono::nanoseconds mean{0};
   std::chrono::nanoseconds spread{0};  ///< standard deviation
   std::chrono::nanoseconds p99{0};     ///< 99th percentile
+  /// It was observed on this very sensor; otherwise it is what is published of its kind.
+  bool is_observed = false;
 
   [[nodiscard]] constexpr bool known() const noexcept { return mean.count() > 0; }
 };

@@ -47,7 +47,7 @@ TEST_F(SummaryCommand, HasTheEnergyThatTheMonitorCounted) {
                 "2026-11-21T00:00:10.000+00:00,memory,,,used_bytes,5000000000\n");
   const Outcome outcome = run(wattle({"summary", folder_.path()}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("1200 J ±46 J"), HasSubstr("500.0 J ±1.0 J"),
-                                 HasSubstr("1700 J ±46 J (nvidia_gpu_0 + package_0)"),
+                                 HasSubstr("1700 J ±47 J (nvidia_gpu_0 + package_0)"),
                                  HasSubstr("5.000 GB used at most")));
   const Json json = parse_json(run(wattle({"summary", folder_.path(), "--json"})).out);
   EXPECT_EQ(json["all_gpus"]["energy_j"], 1200.05);

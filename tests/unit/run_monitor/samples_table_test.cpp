@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 namespace wattle {
@@ -100,6 +101,7 @@ TEST_F(SamplesTableTest, HasTheEnergyOfProcessorsAndMemory) {
   add(10'000, "package_0", "energy_uncertainty_j", 3, "0");
   add(10'000, "dram_0", "energy_j", 50, "0");
   add(10'000, "dram_0", "energy_uncertainty_j", 4, "0");
+  for (const char* domain : {"package_0", "dram_0"}) add(10'000, domain, "energy_common_j", 0, "0");
   add(10'000, "dram_0", "energy_unknown_s", 5, "0");
   add(10'000, "core_0", "energy_j", 400, "0");
   const SamplesResult result = table_.result();
@@ -123,8 +125,19 @@ TEST_F(SamplesTableTest, AddsUpTheRunsOfAFile) {
   add(70'000, "package_0", "energy_j", 300, "0");
   add(70'000, "package_0", "energy_uncertainty_j", 4, "0");
   EXPECT_EQ(domain().energy.energy, Joules(400.0));
-  EXPECT_EQ(domain().energy.uncertainty, Joules(5.0));
+  EXPECT_EQ(domain().energy.uncertainty, Joules(7.0)) << "all of it may come back";
   EXPECT_EQ(domain().mean_power, Watts(20.0)) << "of the time in which a monitor ran";
+}
+
+TEST_F(SamplesTableTest, AddsUpWhatComesBackInEachRunWithItsSign) {
+  for (const int began : {0, 60'000, 120'000}) {
+    begin_run(began);
+    add(began + 10'000, "package_0", "energy_j", 100, "0");
+    add(began + 10'000, "package_0", "energy_uncertainty_j", 5, "0");
+    add(began + 10'000, "package_0", "energy_common_j", -4, "0");
+  }
+  EXPECT_NEAR(domain().energy.common.si(), -12.0, 1e-9);
+  EXPECT_NEAR(domain().energy.uncertainty.si(), std::sqrt(3.0 * 9.0 + 144.0), 1e-9);
 }
 
 TEST_F(SamplesTableTest, NamesADomainWhoseCounterIsStuck) {

@@ -30,7 +30,7 @@ TEST(GaugeEnergy, OfAConstantPowerStoredOnce) {
   EXPECT_EQ(figure.unknown, Seconds(0.0));
   EXPECT_EQ(figure.method, Method::integrated);
   EXPECT_EQ(figure.quantity, "power_instant");
-  EXPECT_THAT(names(figure.flags), IsEmpty());
+  EXPECT_THAT(names(figure.flags), ElementsAre("coverage_unknown"));
 }
 
 TEST(GaugeEnergy, OfAStepIsThatOfAStep) {
@@ -63,7 +63,7 @@ TEST(GaugeEnergy, HasAGapWhereNoValueIsToBeBelieved) {
   EXPECT_EQ(figure.known, Seconds(1.2));
   EXPECT_EQ(figure.unknown, Seconds(0.8));
   EXPECT_DOUBLE_EQ(figure.mean->si(), 320.0 / 1.2) << "of what is known";
-  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap", "coverage_unknown"));
 }
 
 TEST(GaugeEnergy, IsUnknownBeforeTheFirstValueAndAfterTheLast) {
@@ -72,7 +72,7 @@ TEST(GaugeEnergy, IsUnknownBeforeTheFirstValueAndAfterTheLast) {
   const EnergyFigure figure = energy(history, 0s, 3s);
   EXPECT_EQ(figure.energy, Joules(120.0));
   EXPECT_EQ(figure.unknown, Seconds(1.8));
-  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap", "coverage_unknown"));
 }
 
 TEST(GaugeEnergy, EndsWithTheBeliefInALastValueThatCouldHaveBeenReadLessOften) {
@@ -103,7 +103,7 @@ TEST(GaugeEnergy, IsUnknownAcrossASuspend) {
   const EnergyFigure figure = energy(history, 0ms, 300ms);
   EXPECT_EQ(figure.energy, Joules(20.0));
   EXPECT_EQ(figure.unknown, Seconds(0.1));
-  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap", "coverage_unknown"));
 }
 
 TEST(GaugeEnergy, OfALostGpuSaysSo) {
@@ -113,7 +113,7 @@ TEST(GaugeEnergy, OfALostGpuSaysSo) {
   const EnergyFigure figure = energy(history, 0s, 2s);
   EXPECT_EQ(figure.energy, Joules(120.0));
   EXPECT_EQ(figure.unknown, Seconds(0.8));
-  EXPECT_THAT(names(figure.flags), ElementsAre("gap", "lost"));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap", "lost", "coverage_unknown"));
 }
 
 TEST(GaugeEnergy, IsWholeThoughEveryOtherReadFails) {
@@ -124,14 +124,14 @@ TEST(GaugeEnergy, IsWholeThoughEveryOtherReadFails) {
   }
   const EnergyFigure figure = energy(history, 0s, 2s);
   EXPECT_EQ(figure.energy, Joules(200.0));
-  EXPECT_THAT(names(figure.flags), IsEmpty());
+  EXPECT_THAT(names(figure.flags), ElementsAre("coverage_unknown"));
 }
 
 TEST(GaugeEnergy, OfNoPowerAtAllSaysZero) {
   KnownHistory history(whole_watts());
   history.read_through(0s, 1s, 0);
   EXPECT_EQ(energy(history, 0s, 1s).energy, Joules(0.0));
-  EXPECT_THAT(names(energy(history, 0s, 1s).flags), ElementsAre("zero"));
+  EXPECT_THAT(names(energy(history, 0s, 1s).flags), ElementsAre("zero", "coverage_unknown"));
 }
 
 TEST(GaugeEnergy, ShorterThanASpacingGivesABound) {
@@ -142,7 +142,7 @@ TEST(GaugeEnergy, ShorterThanASpacingGivesABound) {
   EXPECT_EQ(figure.energy, Joules(5.0));
   EXPECT_GE(figure.uncertainty, Joules(5.0)) << "the value may be from before it";
   EXPECT_EQ(figure.mean, std::nullopt);
-  EXPECT_THAT(names(figure.flags), ElementsAre("short_window"));
+  EXPECT_THAT(names(figure.flags), ElementsAre("short_window", "coverage_unknown"));
 }
 
 // Means over time.
@@ -293,7 +293,7 @@ TEST(GaugeEnergy, OfAGaugeThatNobodyKnowsHasNoGapWhereAReadIsLate) {
   }
   const EnergyFigure figure = energy(history, 0s, 2s);
   EXPECT_EQ(figure.unknown, Seconds(0.0));
-  EXPECT_THAT(names(figure.flags), IsEmpty());
+  EXPECT_THAT(names(figure.flags), ElementsAre("coverage_unknown"));
 }
 
 // How much of the time the sensor sees.

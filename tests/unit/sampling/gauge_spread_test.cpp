@@ -249,7 +249,7 @@ TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
   }
   const GaugeSpread whole = spread_of(values);
   EXPECT_DOUBLE_EQ(spread.scatter_w2({}), whole.scatter_w2({}));
-  EXPECT_EQ(spread.overall_change(), whole.overall_change());
+  EXPECT_EQ(spread.overall_rise(), whole.overall_rise());
 }
 
 TEST(GaugeSpread, PredictsNothingOfReadingsThatWereLeftOut) {
@@ -266,7 +266,7 @@ TEST(GaugeSpread, KnowsTheChangesAroundTheEndsAndBetweenThem) {
   const GaugeSpread spread = spread_of({100, 120, 110, 200, 200, 170, 190});
   EXPECT_EQ(spread.begin_change(), Watts(20.0));
   EXPECT_EQ(spread.end_change(), Watts(20.0));
-  EXPECT_EQ(spread.overall_change(), Watts(90.0));
+  EXPECT_EQ(spread.overall_rise(), Watts(90.0));
 }
 
 TEST(GaugeSpread, TakesAChangeForTheBeginOfALargerOneWhereItGrows) {

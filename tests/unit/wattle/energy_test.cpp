@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,7 @@ TEST(Flags, HaveTheNamesOfTheDesign) {
   EXPECT_EQ(names(all), (std::vector<std::string_view>{
                             "wrapped", "reset", "ambiguous", "implausible", "short_window", "gap",
                             "lost", "late", "partial_coverage", "disagrees", "zero", "estimated",
-                            "unaligned", "clock_stepped", "stuck"}));
+                            "unaligned", "clock_stepped", "stuck", "coverage_unknown"}));
 }
 
 TEST(Flags, EachHaveTheirOwnName) {
@@ -45,6 +46,41 @@ TEST(Flags, AreJoined) {
   some |= others;
   EXPECT_TRUE(some.has(Flag::zero) && some.has(Flag::reset));
   EXPECT_FALSE(some.has(Flag::gap));
+}
+
+TEST(UncertaintySum, AddsWhatIsIndependentInSquares) {
+  UncertaintySum sum;
+  sum.add(Joules(3.0), Joules());
+  sum.add(Joules(4.0), Joules());
+  EXPECT_EQ(sum.uncertainty(), Joules(5.0));
+  EXPECT_EQ(sum.common(), Joules());
+}
+
+TEST(UncertaintySum, AddsWhatComesBackWithItsSign) {
+  UncertaintySum equal;
+  UncertaintySum mixed;
+  for (int i = 0; i < 4; ++i) {
+    equal.add(Joules(5.0), Joules(-4.0));
+    mixed.add(Joules(5.0), Joules(i % 2 == 0 ? 4.0 : -4.0));
+  }
+  EXPECT_EQ(equal.common(), Joules(-16.0));
+  EXPECT_DOUBLE_EQ(equal.uncertainty().si(), std::sqrt(4.0 * 9.0 + 256.0));
+  EXPECT_DOUBLE_EQ(mixed.uncertainty().si(), 6.0) << "what one lacks the next one has";
+}
+
+TEST(UncertaintySum, SubtractsWhatADifferenceHasInCommon) {
+  UncertaintySum difference;
+  difference.add(Joules(5.0), Joules(4.0));
+  difference.subtract(Joules(5.0), Joules(4.0));
+  EXPECT_EQ(difference.common(), Joules());
+  EXPECT_DOUBLE_EQ(difference.uncertainty().si(), std::sqrt(18.0));
+}
+
+TEST(UncertaintySum, BelievesNoPartThatIsLargerThanTheWhole) {
+  UncertaintySum sum;
+  sum.add(Joules(2.0), Joules(-1e300));
+  EXPECT_EQ(sum.uncertainty(), Joules(2.0));
+  EXPECT_EQ(sum.common(), Joules(-2.0));
 }
 
 }  // namespace

@@ -1,0 +1,258 @@
+#include "lab/sum_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "sampling/integrate.hpp"
+
+namespace wattle::lab {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// By how much boards of one kind differ in their pace.
+constexpr double kBetweenCounters = 0.1;
+constexpr double kBetweenGauges = 0.01;
+constexpr double kIdlePowerW = 60.0;
+constexpr double kBusyPowerW = 240.0;
+constexpr double kBurstPowerW = 400.0;
+
+nanoseconds of_seconds(double seconds) { return nanoseconds(std::llround(seconds * 1e9)); }
+
+/// Reads one channel of a world, as a run does.
+class Reader {
+ public:
+  Reader(World& world, std::size_t channel, const Channel& described)
+      : world_(world),
+        channel_(channel),
+        history_(described,
+                 {.period = of_seconds(world.lane_s()), .memory_limit = kMinTimelineBytes}) {}
+
+  void read(double time_s) {
+    world_.wait_until(time_s);
+    history_.add(world_.read(channel_));
+  }
+  [[nodiscard]] const History& history() const noexcept { return history_; }
+
+ private:
+  World& world_;
+  std::size_t channel_;
+  History history_;
+};
+
+struct RunSums {
+  double truth_j = 0.0;
+  double raw_j = 0.0;
+  double energy_j = 0.0;
+  UncertaintySum errors{};
+};
+
+/// What is measured of one run.
+void add_run(const SumCell& cell, const Machine& machine, const Load& load, std::uint64_t seed,
+             RunSums& sums) {
+  World world(machine, load, seed);
+  const bool is_counter = machine.counter.has_value();
+  const std::size_t channel = is_counter ? World::counter_channel() : world.gauge_channel();
+  Channel described = world.sensor().channels()[channel];
+  described.update.is_observed = cell.is_observed;
+  if (!cell.is_observed && is_counter) {
+    // The pace of the kind, not that of the board.
+    described.update.mean = of_seconds(cell.machine.counter->update.mean_s);
+  }
+  Reader reader(world, channel, described);
+  const double update_s =
+      is_counter ? machine.counter->update.mean_s : machine.gauge->update.mean_s;
+  const double pace_s = cell.is_followed ? update_s : world.lane_s();
+  const double phase = world.random().uniform();
+  // Runs differ by a part of their length, or all would be in step with the sensor.
+  const double length_s = cell.window_s * (1.0 + 0.05 * world.random().uniform(-1.0, 1.0));
+  if (cell.is_followed) {
+    for (int i = 10; i > 0; --i) reader.read((phase - i) * update_s);
+  } else if (cell.is_read_before) {
+    reader.read(-3.0 * update_s);
+  }
+  reader.read(0.0);
+  const std::optional<Boundary> first = reader.history().last();
+  const double begin_s = is_counter ? World::seconds_of(first->at) : world.now_s();
+  const double end_s = begin_s + length_s;
+  world.work_between(begin_s, end_s);
+  for (double at_s = begin_s + pace_s; at_s < end_s; at_s += pace_s) reader.read(at_s);
+  reader.read(end_s);
+  const std::optional<Boundary> last = reader.history().last();
+  const TimePoint begin = World::time_point(begin_s);
+  const TimePoint end = is_counter ? last->at : World::time_point(end_s);
+  EnergyFigure figure;
+  if (is_counter) {
+    figure = counter_energy(reader.history(), {begin, end, first, last});
+    sums.raw_j += described.scale() * static_cast<double>(last->ticks - first->ticks);
+  } else {
+    figure = gauge_energy(reader.history(), begin, end);
+    sums.raw_j += figure.energy.value_or(Joules()).si();
+  }
+  sums.truth_j += world.energy_j(begin, end);
+  sums.energy_j += figure.energy.value_or(Joules()).si();
+  sums.errors.add(figure.uncertainty, figure.common);
+}
+
+void set_pace(Machine& machine, double chance) {
+  if (machine.counter) machine.counter->update.mean_s *= 1.0 + kBetweenCounters * chance;
+  if (machine.gauge) machine.gauge->update.mean_s *= 1.0 + kBetweenGauges * chance;
+}
+
+Load step(double before_w, double during_w) {
+  return {.name = "step",
+          .shape = Waveform::constant(during_w),
+          .outside = Waveform::constant(before_w)};
+}
+
+/// Runs whose last updates are unlike the rest.
+Load transient(double window_s, double update_s) {
+  constexpr double kNever = 1e6;
+  const double burst_s = 0.95 * window_s - 1.5 * update_s;
+  return {.name = "transient",
+          .shape = Waveform::repeated({{0.0, kBusyPowerW}, {burst_s, kBurstPowerW}}, kNever),
+          .outside = Waveform::constant(kIdlePowerW)};
+}
+
+struct Kind {
+  std::string_view name;
+  std::vector<Load> loads;
+};
+
+std::vector<Kind> kinds(double window_s, double update_s) {
+  const Waveform random = Waveform::noise(kIdlePowerW, kBurstPowerW, window_s / 8.0, 7);
+  Load work = {.name = "random", .shape = random, .most_delay_s = 1000.0 * window_s};
+  work.outside = Waveform::constant(kIdlePowerW);
+  const Waveform bursts =
+      Waveform::bursts(kIdlePowerW, kBurstPowerW, 3.0 * update_s, 2.0 * update_s, 11);
+  const Load anyway = {.name = "bursts", .shape = bursts, .most_delay_s = 1000.0 * window_s};
+  return {{"bursts", {anyway}},
+          {"steps", {step(kIdlePowerW, kBusyPowerW)}},
+          {"falls", {step(kBusyPowerW, kIdlePowerW)}},
+          {"steady", {step(kBusyPowerW, kBusyPowerW)}},
+          {"random", {work}},
+          {"mixed", {step(kIdlePowerW, kBusyPowerW), step(kBusyPowerW, kIdlePowerW)}},
+          {"transients", {transient(window_s, update_s)}}};
+}
+
+struct SummedSensor {
+  std::string_view name;
+  Machine machine;
+  double window_s;
+};
+
+std::vector<SummedSensor> sensors() {
+  const CounterModel package = {.name = "package",
+                                .domain = Domain::package(0),
+                                .update = {.mean_s = 1e-3, .spread_s = 0.04e-3}};
+  const CounterModel gpu = {.name = "GPU",
+                            .domain = Domain::nvidia_gpu(0),
+                            .update = {.mean_s = 0.1, .spread_s = 0.001},
+                            .tick_j = 1e-3,
+                            .unit_j = 1e-3};
+  const GaugeModel quarter = {
+      .name = "25 of 100 ms", .update = {.mean_s = 0.1, .spread_s = 0.001}, .window_s = 0.025};
+  const GaugeModel whole = {
+      .name = "95 of 100 ms", .update = {.mean_s = 0.1, .spread_s = 0.001}, .window_s = 0.095};
+  return {{"RAPL, 10 ms", {.name = "package", .counter = package}, 0.01},
+          {"RAPL, 1 s", {.name = "package", .counter = package}, 1.0},
+          {"GPU counter, 0.5 s", {.name = "GPU", .counter = gpu}, 0.5},
+          {"25 of 100 ms, 1 s", {.name = "GPU", .gauge = quarter}, 1.0},
+          {"95 of 100 ms, 1 s", {.name = "GPU", .gauge = whole}, 1.0}};
+}
+
+}  // namespace
+
+std::string SumCell::name() const {
+  const char* how = is_followed ? "followed" : is_read_before ? "read before" : "not read before";
+  return fmt::format("{}, {}, {} runs, {} boards, {}{}", sensor, kind, runs, boards, how,
+                     is_observed ? "" : ", published interval");
+}
+
+std::string_view SumCell::limit() const {
+  if (!machine.counter) return {};
+  if (kind == "falls" && !is_read_before && !is_followed) {
+    return "more than twice the power of the run was drawn before it, and nobody looked";
+  }
+  if (kind == "transients" && !is_followed) return "the power changed after the last reading";
+  return {};
+}
+
+std::vector<SumCell> sum_cells(std::size_t most_runs) {
+  std::vector<SumCell> cells;
+  for (const SummedSensor& sensor : sensors()) {
+    const bool is_counter = sensor.machine.counter.has_value();
+    const double update_s =
+        is_counter ? sensor.machine.counter->update.mean_s : sensor.machine.gauge->update.mean_s;
+    for (const Kind& kind : kinds(sensor.window_s, update_s)) {
+      for (std::size_t runs = 1; runs <= most_runs; runs *= 10) {
+        SumCell cell{.sensor = sensor.name,
+                     .kind = kind.name,
+                     .machine = sensor.machine,
+                     .loads = kind.loads,
+                     .window_s = sensor.window_s,
+                     .runs = runs};
+        cells.push_back(cell);
+        if (!is_counter) continue;
+        cell.is_followed = true;
+        cells.push_back(cell);
+        cell.is_followed = false;
+        cell.is_observed = false;
+        cells.push_back(cell);
+        cell.is_read_before = false;
+        cells.push_back(cell);
+      }
+    }
+    SumCell boards{.sensor = sensor.name,
+                   .kind = "steps",
+                   .machine = sensor.machine,
+                   .loads = {step(kIdlePowerW, kBusyPowerW)},
+                   .window_s = sensor.window_s,
+                   .boards = 64};
+    cells.push_back(boards);
+    boards.is_observed = false;
+    cells.push_back(boards);
+  }
+  return cells;
+}
+
+SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t seed) {
+  std::vector<double> raw_errors;
+  std::vector<double> half_widths;
+  SumResult result;
+  Random random(seed);
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    RunSums sums;
+    for (std::size_t board = 0; board < cell.boards; ++board) {
+      Machine machine = cell.machine;
+      set_pace(machine, random.uniform(-1.0, 1.0));
+      for (std::size_t run = 0; run < cell.runs; ++run) {
+        add_run(cell, machine, cell.loads[run % cell.loads.size()], random.bits(), sums);
+      }
+    }
+    const double half_width_j = sums.errors.uncertainty().si();
+    const double error_j = sums.energy_j - sums.truth_j;
+    if (std::abs(error_j) <= half_width_j) result.coverage += 1.0;
+    result.mean_error += error_j / sums.truth_j;
+    result.mean_error_of_raw += (sums.raw_j - sums.truth_j) / sums.truth_j;
+    raw_errors.push_back(std::abs(sums.raw_j - sums.truth_j) / sums.truth_j);
+    half_widths.push_back(half_width_j / sums.truth_j);
+  }
+  const auto count = static_cast<double>(trials);
+  result.coverage /= count;
+  result.mean_error /= count;
+  result.mean_error_of_raw /= count;
+  const auto quantile = [](std::vector<double>& values, double part) {
+    std::ranges::sort(values);
+    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+  };
+  result.median_half_width = quantile(half_widths, 0.5);
+  result.p95_of_raw = quantile(raw_errors, 0.95);
+  return result;
+}
+
+}  // namespace wattle::lab

@@ -1,0 +1,54 @@
+// Sums of runs and of boards: what a sensor is late by, it is late by in each run of the kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/world.hpp"
+
+namespace wattle::lab {
+
+/// Runs whose energies are added up.
+struct SumCell {
+  std::string_view sensor;
+  std::string_view kind;
+  Machine machine;
+  /// Run i has the load i mod 2 of these; a run may be of one load alone.
+  std::vector<Load> loads;
+  double window_s = 0.01;
+  std::size_t runs = 1;    ///< on one board, one after the other
+  std::size_t boards = 1;  ///< each of them with a pace of its own
+  /// The counter is read 3 updates before the begin of each run too.
+  bool is_read_before = true;
+  /// The counter is read at its own pace, from 10 updates before the begin.
+  bool is_followed = false;
+  /// Its update interval was observed; otherwise what is published is believed.
+  bool is_observed = true;
+
+  [[nodiscard]] std::string name() const;
+  /// Why the ± is not promised to hold; empty where it is.
+  [[nodiscard]] std::string_view limit() const;
+};
+
+/// All cells: counters of processors and of GPUs, and gauges; 1 to `most_runs` runs, 1 to 64
+/// boards.
+[[nodiscard]] std::vector<SumCell> sum_cells(std::size_t most_runs);
+
+/// All are parts: of the true sum, but for the first.
+struct SumResult {
+  double coverage = 0.0;           ///< of all trials: the truth lies within the ±
+  double median_half_width = 0.0;  ///< the ±
+  double mean_error = 0.0;         ///< signed
+  double mean_error_of_raw = 0.0;  ///< the same of what the sensors show, added up
+  double p95_of_raw = 0.0;         ///< of its size
+  /// How much wider the ± is than that.
+  [[nodiscard]] double width() const noexcept { return median_half_width / p95_of_raw; }
+};
+
+/// The same `seed` gives the same result.
+[[nodiscard]] SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t seed);
+
+}  // namespace wattle::lab

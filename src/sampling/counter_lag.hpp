@@ -1,0 +1,51 @@
+// By how much a counter's energy is off because the counter is late: the part of its error that
+// comes back in each window of the same kind.
+#pragma once
+
+#include <optional>
+
+#include "sampling/integrate.hpp"
+
+namespace wattle {
+
+/// What is within so many updates of an end is near to it.
+inline constexpr int kNearUpdates = 4;
+
+/// What a window of a counter shows late. All energies are what the counter showed, less what was
+/// spent; those of the ± with k = 2.
+struct CounterLag {
+  Joules bias{};    ///< to be subtracted: known from what was seen
+  Joules common{};  ///< of what is left, the part that comes back in each such window
+  std::optional<Watts> power_before{};  ///< just before the begin
+};
+
+/// A counter shows the energy up to its last update, a mean age E[a] ago (uncertainty.hpp). So a
+/// window gains what was spent in the age before its begin, and lacks what was spent in the age
+/// before its end: on average
+///
+///   b = E[a] (P_before - P_end)
+///
+/// - P_before: the mean power just before the begin, from readings 1 to 10 updates before it, or
+///   where there are none from what another sensor of the domain showed at the begin
+///   (`window.power_before`).
+/// - P_end: the mean power just before the end, over 4 updates where the counter was read so often;
+///   else since the last reading before it; of a window without one over the window itself, without
+///   b.
+///
+/// Where both are known, and the update interval was observed on this sensor, b is the `bias`, and
+/// a tenth of it is left as common. Where the counter was read at its own pace around
+/// both ends, what may have changed within the last updates is left too:
+///
+///   t = 2 E[a] ((P_before,1 - P_before,4) - (P_end,1 - P_end,4))     over 1 and 4 updates
+///
+/// Where the interval is only published, all of b is common, and a quarter more: boards differ.
+/// Where P_before is not known, the power can have been anything: -E[a] P is common, for the larger
+/// of the powers at both ends, as if nothing had been drawn before. That holds up to twice that
+/// power.
+///
+/// `first`, `last`: what the counter showed at both ends, read directly. `energy`: from the one to
+/// the other, of which nothing is unknown. bench/lab/sum_world.hpp measures all of this.
+[[nodiscard]] CounterLag counter_lag(const History& history, const EnergyWindow& window,
+                                     const Boundary& first, const Boundary& last, Joules energy);
+
+}  // namespace wattle

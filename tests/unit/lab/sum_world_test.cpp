@@ -1,0 +1,61 @@
+// Sums of runs and of boards: the truth is where the ± says it is.
+#include "lab/sum_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string_view>
+
+namespace wattle::lab {
+namespace {
+
+constexpr std::size_t kTrials = 100;
+
+TEST(SumCoverage, IsEnoughForRunsAndBoards) {
+  // 95 % of 100 trials, less what chance can do to that.
+  constexpr double kLeast = 0.91;
+  for (const SumCell& cell : sum_cells(10)) {
+    if (!cell.limit().empty()) continue;
+    const SumResult result = simulate_sums(cell, kTrials, 1);
+    EXPECT_GE(result.coverage, kLeast) << cell.name();
+  }
+}
+
+SumCell cell_of(std::string_view sensor, std::string_view kind) {
+  for (SumCell& cell : sum_cells(1)) {
+    if (cell.sensor == sensor && cell.kind == kind) return std::move(cell);
+  }
+  ADD_FAILURE() << sensor << ", " << kind;
+  return {};
+}
+
+TEST(SumOfEqualRuns, IsFiveTimesNearerTheTruthWhereThePowerBeforeWasSeen) {
+  for (const std::string_view sensor : {"RAPL, 10 ms", "GPU counter, 0.5 s"}) {
+    SumCell cell = cell_of(sensor, "steps");
+    cell.runs = 100;
+    const SumResult result = simulate_sums(cell, kTrials, 1);
+    EXPECT_LE(5.0 * std::abs(result.mean_error), std::abs(result.mean_error_of_raw)) << sensor;
+  }
+}
+
+TEST(SumOfEqualRuns, IsHeldByItsUncertaintyWhereThePowerBeforeIsNotKnown) {
+  SumCell cell = cell_of("RAPL, 10 ms", "steps");
+  cell.runs = 100;
+  cell.is_read_before = false;
+  cell.is_observed = false;
+  const SumResult result = simulate_sums(cell, kTrials, 1);
+  EXPECT_GE(result.coverage, 0.95);
+  EXPECT_LE(result.width(), 3.0);
+}
+
+TEST(SumOfMixedRuns, IsNotWidenedByWhatCancels) {
+  SumCell cell = cell_of("RAPL, 10 ms", "mixed");
+  cell.runs = 100;
+  cell.is_observed = false;
+  const SumResult result = simulate_sums(cell, kTrials, 1);
+  EXPECT_GE(result.coverage, 0.95);
+  EXPECT_LE(result.width(), 3.5) << "what one run lacks the next one has";
+}
+
+}  // namespace
+}  // namespace wattle::lab
