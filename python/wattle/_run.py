@@ -87,7 +87,11 @@ class Report(Mapping[str, Any]):
         """The energy of each domain."""
         return {
             row["name"]: core.Energy(
-                row["energy_j"], row["uncertainty_j"] or 0.0, row["unknown_s"] or 0.0, row["flags"]
+                row["energy_j"],
+                row["uncertainty_j"] or 0.0,
+                row["unknown_s"] or 0.0,
+                row["flags"],
+                row["common_j"] or 0.0,
             )
             for row in self._data["energy"]["domains"]
         }

@@ -19,12 +19,21 @@
 namespace wattle {
 namespace {
 
+std::vector<std::string> flag_names(Flags flags) {
+  std::vector<std::string> names;
+  flags.each([&](std::string_view name) { names.emplace_back(name); });
+  return names;
+}
+
 /// All but the unknown time, which differs from GPU to GPU.
 std::vector<std::string> properties_of(const DomainFigure& domain) {
   std::vector<std::string> parts;
   const double seen = domain.figure.coverage.value_or(1.0);
   if (misses_time(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
-  domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
+  if (domain.figure.flags.has(Flag::coverage_unknown)) {
+    parts.emplace_back("sees an unknown part of the time");
+  }
+  std::ranges::move(flag_names(domain.figure.flags), std::back_inserter(parts));
   return parts;
 }
 
@@ -100,13 +109,15 @@ DomainRow group_row(const std::vector<const DomainFigure*>& gpus) {
 DomainRow total_row(const Report& report) {
   const Total& total = report.energy.total;
   const bool has_time = total.mean && report.wall > Seconds(0);
+  // Nothing is lost by a wrap.
+  const auto doubts = Flags::from_bits(total.flags.bits() & ~Flags::of(Flag::wrapped).bits());
   return {.name = "total",
           .energy = std::string(is_lower_bound(total) ? kAtLeastCell : "") +
                     to_text(*total.energy, total.uncertainty),
           .mean = has_time ? rounded_text(*total.mean, total.uncertainty / report.wall)
                            : std::string(kUnknownCell),
           .peak = std::string(kUnknownCell),
-          .remarks = ""};
+          .remarks = joined(flag_names(doubts), ", ")};
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ namespace wattle {
     list.push_back({{"name", domain.domain.name()},
                     {"energy_j", or_null(figure.energy)},
                     {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
+                    {"common_j", uncertainty_or_null(figure.energy, figure.common)},
                     {"unknown_s", whole_nanoseconds(figure.unknown)},
                     {"flags", json_of(figure.flags)}});
   }

@@ -68,6 +68,8 @@ struct DomainFigure {
 struct Total {
   std::optional<Joules> energy;  ///< absent where no domain that counts is known
   Joules uncertainty;            ///< k = 2
+  Joules common{};               ///< the part of that which comes back (see `MeasuredEnergy`)
+  Flags flags{};                 ///< of all domains in it
   std::optional<Watts> mean;     ///< the sum of the domains' means; absent where one is
   Seconds unknown{0};            ///< the longest unknown time of a domain in it
   std::vector<std::string> covers;

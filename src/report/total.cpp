@@ -130,14 +130,13 @@ EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
   if (windows.size() == 1) return windows.front();
   EnergyFigure sum;
   Joules energy(0.0);
-  double squares = 0.0;
+  UncertaintySum errors;
   bool is_known = false;
   bool has_means = !windows.empty();
   for (const EnergyFigure& window : windows) {
     if (window.energy) energy += *window.energy;
     is_known = is_known || window.energy.has_value();
-    // Each end of a window was read for itself: their errors are independent.
-    squares += window.uncertainty.si() * window.uncertainty.si();
+    errors.add(window.uncertainty, window.common);
     sum.known += window.known;
     sum.unknown += window.unknown;
     has_means = has_means && window.mean.has_value();
@@ -146,7 +145,8 @@ EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
     sum.quantity = window.quantity;
   }
   if (is_known) sum.energy = energy;
-  sum.uncertainty = Joules(std::sqrt(squares));
+  sum.uncertainty = errors.uncertainty();
+  sum.common = errors.common();
   if (is_known && has_means && sum.known > Seconds(0)) sum.mean = energy / sum.known;
   return sum;
 }
@@ -166,6 +166,8 @@ Total total_of(const std::vector<DomainFigure>& domains,
   const MeasuredEnergy known = sum.result();
   total.energy = known.energy;
   total.uncertainty = known.uncertainty;
+  total.common = known.common;
+  total.flags = known.flags;
   total.unknown = known.unknown;
   total.mean = mean.value();
   add_missing(total, domains, refused);

@@ -47,6 +47,7 @@ Json values_json(const std::vector<RunCost>& runs) {
   add("energy_unknown_s", [](const RunCost& run) {
     return run.energy ? Json(run.energy_unknown.count()) : Json(nullptr);
   });
+  add("energy_flags", [](const RunCost& run) { return Json(run.energy_flags); });
   add("mean_w", [](const RunCost& run) { return or_null(run.mean_power); });
   add("cpu_user_s", [](const RunCost& run) { return or_null(run.cpu_user); });
   add("cpu_system_s", [](const RunCost& run) { return or_null(run.cpu_system); });
@@ -108,6 +109,7 @@ RunCost run_at(const Json& values, std::size_t i) {
   take(run_value(values, "uncertainty_j", i), run.uncertainty);
   run.energy_domains = printable_words(run_value(values, "energy_domains", i));
   take(run_value(values, "energy_unknown_s", i), run.energy_unknown);
+  take(run_value(values, "energy_flags", i), run.energy_flags);
   take(run_value(values, "mean_w", i), run.mean_power);
   take(run_value(values, "cpu_user_s", i), run.cpu_user);
   take(run_value(values, "cpu_system_s", i), run.cpu_system);

@@ -77,12 +77,15 @@ double union_s(std::vector<const NamedRecord*> runs) {
 
 void add_energy(NodeReport& node, const RunRecord& record) {
   node.energy = node.energy.value_or(Joules(0.0)) + *record.energy.total;
-  node.uncertainty = Joules(
-      std::hypot(node.uncertainty.si(), record.energy.uncertainty.value_or(Joules(0.0)).si()));
+  const Joules uncertainty = record.energy.uncertainty.value_or(Joules(0.0));
+  node.errors.add(uncertainty, record.energy.common.value_or(uncertainty));
   node.measured += record.wall;
   node.unknown += record.energy.unknown.value_or(Seconds(0));
   for (const std::string& kind : record.energy.covers) {
     if (std::ranges::count(node.covers, kind) == 0) node.covers.push_back(kind);
+  }
+  for (const PrintableText& flag : record.energy.flags) {
+    if (std::ranges::count(node.flags, flag) == 0) node.flags.push_back(flag);
   }
   for (const Refusal& kind : record.energy.missing) {
     const bool is_known = std::ranges::any_of(node.missing, [&](const Refusal& known) {
@@ -182,15 +185,15 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   report.cpu_system = system.value();
   report.cpu = known_sum(report.cpu_user, report.cpu_system);
   std::set<const NamedRecord*> counted;
-  double squares = 0.0;
+  UncertaintySum errors;  // machines of one kind are late alike
   for (const auto& [name, on_host] : by_host) {
     report.nodes.push_back(node_of(name, on_host, counted, report.notes));
     const NodeReport& node = report.nodes.back();
     if (!node.energy) continue;
     report.energy = report.energy.value_or(Joules(0.0)) + *node.energy;
-    squares += node.uncertainty.si() * node.uncertainty.si();
+    errors.add(node.errors.uncertainty(), node.errors.common());
   }
-  report.uncertainty = Joules(std::sqrt(squares));
+  report.uncertainty = errors.uncertainty();
   report.calibration = calibration_of(counted);
   find_missing_ranks(report, runs);
   for (const NamedRecord* run : runs) {
@@ -198,6 +201,8 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
                            .host = run->record.host.name,
                            .rank = run->record.mpi ? run->record.mpi->rank : std::nullopt,
                            .energy = run->record.energy.total,
+                           .uncertainty = run->record.energy.uncertainty,
+                           .flags = run->record.energy.flags,
                            .is_counted = counted.contains(run),
                            .power = counted.contains(run) ? run->power : std::nullopt,
                            .phases = run->record.phases});

@@ -26,6 +26,8 @@ struct ReportedRun {
   std::string host;
   std::optional<unsigned> rank{};
   std::optional<Joules> energy{};       ///< of the machine, as recorded
+  std::optional<Joules> uncertainty{};  ///< k = 2; absent without energy
+  std::vector<PrintableText> flags{};   ///< of that energy
   bool is_counted = false;              ///< its energy is part of the report's
   std::optional<PowerCourse> power{};   ///< over time, if it was saved and is counted
   std::vector<RecordedPhase> phases{};  ///< of that time
@@ -35,12 +37,13 @@ struct ReportedRun {
 struct NodeReport {
   PrintableText name;
   std::size_t runs = 0;
-  std::optional<Joules> energy{};     ///< absent where none was measured
-  Joules uncertainty{};               ///< k = 2, of the sampling
-  Seconds measured{0};                ///< time whose energy is in it
-  Seconds unmeasured{0};              ///< time in which a run went on, but no energy was measured
-  Seconds unknown{0};                 ///< within the measured time, by the records
-  std::vector<std::string> covers{};  ///< "cpu", "dram", "gpu"
+  std::optional<Joules> energy{};      ///< absent where none was measured
+  UncertaintySum errors{};             ///< of the sampling
+  Seconds measured{0};                 ///< time whose energy is in it
+  Seconds unmeasured{0};               ///< time in which a run went on, but no energy was measured
+  Seconds unknown{0};                  ///< within the measured time, by the records
+  std::vector<std::string> covers{};   ///< "cpu", "dram", "gpu"
+  std::vector<PrintableText> flags{};  ///< of all energies in it
   std::vector<Refusal> missing{};
   std::string no_energy{};  ///< why `energy` is absent; else empty
 

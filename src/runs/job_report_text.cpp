@@ -77,12 +77,13 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
   return {{"name", node.name},
           {"runs", node.runs},
           {"energy_j", or_null(node.energy)},
-          {"uncertainty_j", uncertainty_or_null(node.energy, node.uncertainty)},
+          {"uncertainty_j", uncertainty_or_null(node.energy, node.errors.uncertainty())},
           {"measured_s", whole_nanoseconds(node.measured)},
           {"unmeasured_s", whole_nanoseconds(node.unmeasured)},
           {"unknown_s", whole_nanoseconds(node.unknown)},
           {"is_lower_bound", node.energy && node.is_lower_bound()},
           {"covers", node.covers},
+          {"flags", node.flags},
           {"missing", missing_kinds_json(node.missing)},
           {"no_energy", text_or_null(node.no_energy)}};
 }
@@ -96,6 +97,8 @@ nlohmann::ordered_json json_of(const JobReport& report) {
                     {"host", text_or_null(run.host)},
                     {"rank", or_null(run.rank)},
                     {"energy_j", or_null(run.energy)},
+                    {"uncertainty_j", or_null(run.uncertainty)},
+                    {"flags", run.flags},
                     {"counted", run.is_counted}});
   }
   return {{"job", text_or_null(report.job)},
@@ -147,16 +150,18 @@ std::vector<std::string> node_cells(const NodeReport& node) {
     what.push_back(fmt::format("{} not measured", to_text(node.unmeasured)));
   }
   if (node.unknown > Seconds(0)) what.push_back(fmt::format("{} unknown", to_text(node.unknown)));
+  for (const std::string& flag : node.flags) what.push_back(flag);
   const bool has_mean = node.energy && node.measured > Seconds(0);
-  return {
-      printable(node.name),
-      fmt::format("{}", node.runs),
-      node.energy ? to_text(node.measured) : "-",
-      node.energy
-          ? (node.is_lower_bound() ? "at least " : "") + to_text(*node.energy, node.uncertainty)
-          : "unknown",
-      has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured) : "-",
-      joined(what, "; ")};
+  return {printable(node.name),
+          fmt::format("{}", node.runs),
+          node.energy ? to_text(node.measured) : "-",
+          node.energy ? (node.is_lower_bound() ? "at least " : "") +
+                            to_text(*node.energy, node.errors.uncertainty())
+                      : "unknown",
+          has_mean ? rounded_text(*node.energy / node.measured,
+                                  node.errors.uncertainty() / node.measured)
+                   : "-",
+          joined(what, "; ")};
 }
 
 std::string uncertainty_note(const JobReport& report) {

@@ -171,6 +171,7 @@ RunCost cost_of(const Report& report) {
                .code = report.exit.code,
                .signal = report.exit.signal};
   if (total.energy) cost.uncertainty = total.uncertainty;
+  total.flags.each([&](std::string_view name) { cost.energy_flags.emplace_back(name); });
   for (const DomainFigure& domain : report.energy.domains) {
     const bool is_part = counts_in_total(domain.domain.kind()) && domain.figure.energy;
     if (is_part) cost.energy_domains.push_back(domain.domain.name());
@@ -185,6 +186,7 @@ RunCost cost_of(const RunRecord& record) {
                .energy = record.energy.total,
                .uncertainty = record.energy.uncertainty,
                .energy_unknown = record.energy.unknown.value_or(Seconds(0)),
+               .energy_flags = record.energy.flags,
                .mean_power = record.energy.mean,
                .cpu_user = record.cpu_user,
                .cpu_system = record.cpu_system,
@@ -217,12 +219,14 @@ void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside) {
 
 std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
   std::set<std::string> missing_domains;
+  std::map<std::string, std::size_t> flagged;
   std::size_t partial = 0;
   std::size_t bounds = 0;
   for (const RunCost& run : runs) {
     missing_domains.insert(run.missing_domains.begin(), run.missing_domains.end());
     if (!run.missing_domains.empty()) ++partial;
     if (run.missing_domains.empty() && run.energy && run.energy_unknown > Seconds(0)) ++bounds;
+    for (const std::string& flag : run.energy_flags) ++flagged[flag];
   }
   std::vector<std::string> notes;
   if (partial > 0) {
@@ -235,6 +239,12 @@ std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
     notes.push_back(
         fmt::format("the energy of {} of {} runs is a lower bound: a part of the time is unknown",
                     bounds, runs.size()));
+  }
+  for (const auto& [flag, count] : flagged) {
+    // Nothing is lost by a wrap.
+    if (flag == kFlagNames[static_cast<std::size_t>(Flag::wrapped)]) continue;
+    notes.push_back(
+        fmt::format("the energy of {} of {} runs is flagged {}", count, runs.size(), flag));
   }
   return notes;
 }

@@ -26,6 +26,7 @@ struct RunCost {
   std::optional<Joules> uncertainty;          ///< k = 2; absent without energy
   std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
   Seconds energy_unknown{0};                  ///< time that is not in the energy
+  std::vector<PrintableText> energy_flags{};  ///< of all domains in it
   /// Domains whose energy runs beside this one have. With any, no figure has its energy and power,
   /// which are smaller for that alone. See `mark_missing_domains`.
   std::vector<std::string> missing_domains{};

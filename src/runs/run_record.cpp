@@ -34,7 +34,9 @@ RecordedEnergy recorded_energy(const Json& json) {
   RecordedEnergy energy;
   take_member(json, "total_j", energy.total);
   take_member(json, "total_uncertainty_j", energy.uncertainty);
+  take_member(json, "total_common_j", energy.common);
   take_member(json, "total_mean_w", energy.mean);
+  take_member(json, "total_flags", energy.flags);
   take_member(json, "total_unknown_s", energy.unknown);
   energy.covers = printable_words(at(json, "total_covers"));
   take_member(json, "left_out", energy.left_out);

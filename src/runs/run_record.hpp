@@ -46,11 +46,15 @@ struct RecordedDomain {
 struct RecordedEnergy {
   std::optional<Joules> total;
   std::optional<Joules> uncertainty;  ///< k = 2; absent without a total
+  /// The part of it that comes back (see `MeasuredEnergy`). Absent in records that are older than
+  /// that: all of it may come back.
+  std::optional<Joules> common;
   std::optional<Watts> mean;
   std::optional<Seconds> unknown;
-  std::vector<std::string> covers;  ///< "cpu", "dram", "gpu"; printable
-  std::vector<Refusal> missing;     ///< printable
-  PrintableText left_out;           ///< why it was not measured on purpose; else empty
+  std::vector<std::string> covers;   ///< "cpu", "dram", "gpu"; printable
+  std::vector<Refusal> missing;      ///< printable
+  std::vector<PrintableText> flags;  ///< of all domains in the total
+  PrintableText left_out;            ///< why it was not measured on purpose; else empty
   std::vector<RecordedDomain> domains;
 
   /// The total is less than what was spent: a part of a kind, or of the time, is unknown.

@@ -67,13 +67,24 @@ TEST(JobReport, CountsTheEnergyOfEachMachineOnce) {
                                     run_of(rank(2, "n2", true)), run_of(rank(3, "n2", false))});
   ASSERT_THAT(reports, SizeIs(1));
   EXPECT_EQ(reports[0].energy, Joules(200.0));
-  EXPECT_NEAR(reports[0].uncertainty.si(), std::sqrt(18.0), 1e-9) << "machines are independent";
+  EXPECT_NEAR(reports[0].uncertainty.si(), 6.0, 1e-9) << "of old records all may come back";
   EXPECT_EQ(reports[0].cpu, Seconds(20.0)) << "of all ranks";
   EXPECT_THAT(reports[0].missing_ranks, IsEmpty());
   EXPECT_THAT(reports[0].notes, IsEmpty());
   const std::string text = to_text(reports, {});
-  EXPECT_THAT(text, StartsWith("job 77: 2 nodes, 4 ranks, 200.0 J ±4.2 J\n"));
+  EXPECT_THAT(text, StartsWith("job 77: 2 nodes, 4 ranks, 200.0 J ±6.0 J\n"));
   EXPECT_THAT(text, HasSubstr("n1, n2: no DRAM: no counter"));
+}
+
+TEST(JobReport, AddsWhatComesBackInEachRunWithItsSign) {
+  std::vector<NamedRecord> records;
+  for (int i = 0; i < 4; ++i) {
+    records.push_back(run_of({.host = "n1", .begin_s = 20.0 * i}));
+    records.back().record.energy.common = Joules(-1.0);
+  }
+  const auto reports = job_reports(records);
+  ASSERT_THAT(reports, SizeIs(1));
+  EXPECT_NEAR(reports[0].uncertainty.si(), std::sqrt(4.0 * 8.0 + 16.0), 1e-9);
 }
 
 TEST(JobReport, CountsRunsThatOverlapOnce) {

@@ -1,0 +1,76 @@
+// A sensor that sees a part of the time says so wherever its energy is printed.
+#include <csignal>
+#include <string>
+#include <string_view>
+
+#include "command.hpp"
+#include "fakes/nvml/control.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+
+/// A machine with one sensor: the gauge of an M40, which sees 14 of 31 ms.
+class PartialGauge : public CommandTest {
+ protected:
+  [[nodiscard]] Start start(const Words& words) const {
+    Start start = wattle(words);
+    start.environment = {{"WATTLE_FAKE_NVML", gpu_.script_path()},
+                         {"WATTLE_NVML_LIBRARY", gpu_.library_path()},
+                         {"WATTLE_SYSFS", path("nothing").string()},
+                         {"WATTLE_SOCK_PATH", "none"},
+                         {"WATTLE_HISTORY", path("history.db").string()}};
+    return start;
+  }
+  /// All that it prints; ends it with Ctrl-C once it has printed `until`, if that is not empty.
+  [[nodiscard]] std::string output_of(const Words& words, std::string_view until = "") const {
+    Process process(start(words));
+    if (!until.empty()) {
+      EXPECT_TRUE(process.prints(until)) << until;
+      process.send(SIGINT);
+    }
+    const Outcome outcome = process.wait();
+    return outcome.out + outcome.err;
+  }
+  [[nodiscard]] std::string file(const char* name) const { return path(name).string(); }
+
+ private:
+  fakes::FakeNvml gpu_{
+      "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
+      "power step 0 150\n"};
+};
+
+constexpr const char* kFlag = "partial_coverage";
+
+TEST_F(PartialGauge, IsFlaggedInRunsAndWhatIsMadeOfThem) {
+  const std::string text = output_of(
+      {"run", "--save", "--json", file("run.json"), "--html", file("run.html"), "sleep", "0.6"});
+  EXPECT_THAT(text, HasSubstr(kFlag));
+  const Json run = parse_json(content_of(path("run.json")));
+  EXPECT_THAT(run["energy"]["total_flags"], testing::Contains(kFlag));
+  EXPECT_THAT(run["energy"]["domains"][0]["flags"], testing::Contains(kFlag));
+  EXPECT_THAT(content_of(path("run.html")), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"report", file("run.json")}), HasSubstr(kFlag));
+  const Json report = parse_json(output_of({"report", "--json", file("run.json")}));
+  EXPECT_THAT(report["reports"][0]["runs"][0]["flags"], testing::Contains(kFlag)) << report;
+  EXPECT_THAT(report["reports"][0]["nodes"][0]["flags"], testing::Contains(kFlag));
+  EXPECT_THAT(output_of({"compare", file("run.json"), file("run.json")}), HasSubstr(kFlag));
+}
+
+TEST_F(PartialGauge, IsFlaggedInBenchmarks) {
+  const std::string text =
+      output_of({"bench", "-r", "2", "-N", "--export-json", file("bench.json"), "sleep 0.3"});
+  EXPECT_THAT(text, HasSubstr(kFlag));
+  const Json bench = parse_json(content_of(path("bench.json")));
+  EXPECT_THAT(bench["results"][0]["values"]["energy_flags"][0], testing::Contains(kFlag));
+}
+
+TEST_F(PartialGauge, IsFlaggedWhereEnergyIsFollowed) {
+  EXPECT_THAT(output_of({"energy", "--period", "0.1"}, " J"), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"energy", "--period", "0.1", "--json"}, "\"reading\""), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"power", "--period", "0.1", "--json"}, "\"reading\""), HasSubstr(kFlag));
+}
+
+}  // namespace
+}  // namespace wattle::integration
