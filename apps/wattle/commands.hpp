@@ -25,6 +25,7 @@ int execute(const ConfigOptions& options);
 int execute(const MarkOptions& options);
 int execute(const ReportOptions& options);
 int execute(const BaselineOptions& options);
+int execute(const CalibrateOptions& options);
 int execute(const TopOptions& options);
 /// Becomes the program wattle-stream; returns where that fails.
 int execute(const StreamWords& options);

@@ -229,6 +229,7 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "config") return checked_config(raw.history);
   if (name == "compare") return checked_compare(raw.compare);
   if (name == "bench") return checked_bench(raw.bench, raw.system);
+  if (name == "calibrate") return checked_calibrate(raw.calibrate);
   if (name == "top") return checked_top(raw);
   if (name == "baseline") {
     return BaselineOptions{.system = raw.system,

@@ -11,6 +11,7 @@
 
 #include "base/marks.hpp"
 #include "bench_plan.hpp"
+#include "calibrate_options.hpp"
 #include "compare_options.hpp"
 #include "runs/history.hpp"
 #include "save_options.hpp"
@@ -172,7 +173,7 @@ struct TrackOptions {
 using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
                              MonitorOptions, SummaryOptions, BenchOptions, CompareOptions,
                              HistoryOptions, ConfigOptions, MarkOptions, ReportOptions,
-                             BaselineOptions, TopOptions, StreamWords, Answer>;
+                             BaselineOptions, CalibrateOptions, TopOptions, StreamWords, Answer>;
 
 /// Prints the text, and returns the exit status.
 int execute(const Answer& answer);

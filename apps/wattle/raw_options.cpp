@@ -92,15 +92,16 @@ struct Arguments {
   std::string_view command;
   std::string_view text;
 };
-constexpr std::array<Arguments, 9> kArguments = {{{"run", " -- CMD [ARG...]"},
-                                                  {"monitor", " DIR [-- CMD [ARG...]]"},
-                                                  {"summary", " DIR"},
-                                                  {"report", " FILE|ID..."},
-                                                  {"mark", " NAME"},
-                                                  {"history", " [ACTION [ID|FILE...]]"},
-                                                  {"config", " [ACTION [NAME [VALUE]]]"},
-                                                  {"bench", " CMD..."},
-                                                  {"compare", " A B"}}};
+constexpr std::array<Arguments, 10> kArguments = {{{"run", " -- CMD [ARG...]"},
+                                                   {"monitor", " DIR [-- CMD [ARG...]]"},
+                                                   {"calibrate", " --meter FILE SERIES..."},
+                                                   {"summary", " DIR"},
+                                                   {"report", " FILE|ID..."},
+                                                   {"mark", " NAME"},
+                                                   {"history", " [ACTION [ID|FILE...]]"},
+                                                   {"config", " [ACTION [NAME [VALUE]]]"},
+                                                   {"bench", " CMD..."},
+                                                   {"compare", " A B"}}};
 
 /// CLI11 does not know that a command follows.
 class HelpText : public CLI::Formatter {
@@ -295,6 +296,7 @@ void add_chosen(CLI::App& app, RawOptions& raw, std::string_view only) {
   add("energy",
       [&] { add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C"); });
   add("baseline", [&] { add_baseline(app, raw); });
+  add("calibrate", [&] { add_calibrate(app, raw.calibrate); });
   add("top", [&] { add_top(app, raw); });
   add("monitor", [&] { add_monitor(app, raw); });
   add("summary", [&] { add_summary(app, raw); });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench_options.hpp"
+#include "calibrate_options.hpp"
 #include "history_options.hpp"
 #include "options.hpp"
 #include "track_options.hpp"
@@ -42,6 +43,7 @@ struct RawOptions {
   RawHistoryOptions history;
   RawBenchOptions bench;
   RawCompareOptions compare;
+  RawCalibrateOptions calibrate;
   std::string baseline_length = "30";
   std::string top_length = "1";
   std::string top_key = "command";

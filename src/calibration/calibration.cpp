@@ -324,6 +324,7 @@ MeterCalibration calibrated(const std::vector<MeterSample>& meter, const DomainL
   const AlignedRows sharp(alignment.rows, used, alignment.timing, lags,
                           AlignedRows::Filter::undone);
   result.rows = lines.rows();
+  if (lines.rows() > 0) result.length_s = lines.time_s(lines.rows() - 1) - lines.time_s(0);
   result.timing = alignment.timing;
   result.explained = alignment.explained;
   const std::size_t apart = change_rows(alignment.rows);

@@ -18,7 +18,7 @@ import unittest
 FOLDER, WATTLE, WATTLED = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 COMMANDS = {"wattle": (WATTLE, [[], *([word] for word in (
     "run", "bench", "compare", "history", "report", "mark", "config", "track", "sensors", "doctor", "power", "energy",
-    "baseline", "top", "monitor", "summary", "stream"))]),
+    "baseline", "calibrate", "top", "monitor", "summary", "stream"))]),
             "wattled": (WATTLED, [[], ["serve"], ["token"], ["token", "issue"]])}
 
 

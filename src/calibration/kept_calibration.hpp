@@ -1,0 +1,51 @@
+// The calibration of a machine, kept for its later runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibration/calibration.hpp"
+
+namespace wattle {
+
+/// What is known of the sensor of one domain.
+struct KeptSensor {
+  std::string domain;
+  double error_percent = 0.0;  ///< see `sensor_error_percent`
+  CalibratedNumber gain{};     ///< watts at the meter for each watt of it
+
+  friend bool operator==(const KeptSensor& a, const KeptSensor& b) noexcept {
+    return a.domain == b.domain && a.error_percent == b.error_percent &&
+           a.gain.value == b.gain.value && a.gain.uncertainty == b.gain.uncertainty;
+  }
+};
+
+struct KeptCalibration {
+  std::string host;
+  double taken_unix_s = 0.0;  ///< the end of the run
+  std::string meter;          ///< the name of its file, without folders
+  std::vector<KeptSensor> sensors;
+};
+
+/// Of the sensors whose error is known.
+[[nodiscard]] KeptCalibration kept_of(const MeterCalibration& calibration,
+                                      const SupplyEfficiency& efficiency);
+
+/// One line of JSON, `wattle.calibration/1`.
+[[nodiscard]] std::string to_json(const KeptCalibration& calibration);
+/// Absent where the text is none, or its figures are not possible.
+[[nodiscard]] std::optional<KeptCalibration> parse_calibration(std::string_view text);
+
+/// "compared with pdu.csv on 2026-11-24": the source of a `calibration_percent`.
+[[nodiscard]] std::string source_text(const KeptCalibration& calibration);
+
+/// The name of this machine, and the file of a machine in the state folder; throws `Error` where
+/// there is no such folder.
+[[nodiscard]] std::string calibrated_host();
+[[nodiscard]] std::string calibration_path(std::string_view host);
+/// What was kept for a host; absent where nothing was, or it cannot be read.
+[[nodiscard]] std::optional<KeptCalibration> read_calibration(std::string_view host);
+
+}  // namespace wattle
