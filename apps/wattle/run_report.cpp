@@ -4,10 +4,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/cpu_time.hpp"
 #include "base/file.hpp"
+#include "calibration/kept_calibration.hpp"
 #include "report/html/run_page.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/refusals.hpp"
@@ -104,6 +106,20 @@ void fill_gpus(Report& report, const Instruments& instruments) {
   }
 }
 
+/// What `wattle calibrate` kept for this machine.
+void fill_calibration(std::vector<DomainFigure>& domains) {
+  if (domains.empty()) return;
+  const auto kept = read_calibration(calibrated_host());
+  if (!kept) return;
+  const std::string source = source_text(*kept);
+  for (DomainFigure& domain : domains) {
+    const auto sensor = std::ranges::find(kept->sensors, domain.domain.name(), &KeptSensor::domain);
+    if (sensor == kept->sensors.end()) continue;
+    // Up to the next tenth: it is a bound.
+    domain.calibration = SensorError{std::ceil(sensor->error_percent * 10.0) / 10.0, source};
+  }
+}
+
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
                            const std::vector<SensorRefusal>& refused) {
   EnergyReport report;
@@ -113,6 +129,7 @@ EnergyReport energy_report(const Instruments& instruments, TimePoint begin, Time
                               .source = result.channel.source,
                               .figure = result.figure});
   }
+  fill_calibration(report.domains);
   report.total = total_of(report.domains, refused);
   report.profile = instruments.profile();
   return report;

@@ -24,24 +24,26 @@ std::string device_of(const Domain& domain) {
 
 Json to_json(const DomainFigure& domain) {
   const EnergyFigure& figure = domain.figure;
-  return {{"name", domain.domain.name()},
-          {"device", device_of(domain.domain)},
-          {"energy_j", or_null(figure.energy)},
-          {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
-          {"common_j", uncertainty_or_null(figure.energy, figure.common)},
-          // No RAPL sensor states its error, and none was compared with a meter here.
-          {"calibration_percent", nullptr},
-          {"calibration_source", nullptr},
-          {"unknown_s", whole_nanoseconds(figure.unknown)},
-          {"mean_w", or_null(figure.mean)},
-          {"max_w", or_null(figure.max)},
-          {"method", to_string(figure.method)},
-          {"quantity", figure.quantity},
-          {"source", domain.source},
-          {"coverage", or_null(figure.coverage)},
-          {"alternatives", json_of(figure.alternatives)},
-          {"contained_in", domain.contained_in ? Json(domain.contained_in->name()) : Json(nullptr)},
-          {"flags", json_of(figure.flags)}};
+  return {
+      {"name", domain.domain.name()},
+      {"device", device_of(domain.domain)},
+      {"energy_j", or_null(figure.energy)},
+      {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
+      {"common_j", uncertainty_or_null(figure.energy, figure.common)},
+      // No RAPL sensor states its error: it is known where it was compared with a meter.
+      {"calibration_percent",
+       domain.calibration ? Json(domain.calibration->percent) : Json(nullptr)},
+      {"calibration_source", domain.calibration ? Json(domain.calibration->source) : Json(nullptr)},
+      {"unknown_s", whole_nanoseconds(figure.unknown)},
+      {"mean_w", or_null(figure.mean)},
+      {"max_w", or_null(figure.max)},
+      {"method", to_string(figure.method)},
+      {"quantity", figure.quantity},
+      {"source", domain.source},
+      {"coverage", or_null(figure.coverage)},
+      {"alternatives", json_of(figure.alternatives)},
+      {"contained_in", domain.contained_in ? Json(domain.contained_in->name()) : Json(nullptr)},
+      {"flags", json_of(figure.flags)}};
 }
 
 Json to_json(const EnergyReport& energy) {

@@ -58,11 +58,18 @@ struct Rank {
   std::optional<unsigned> local_size;
 };
 
+/// What a comparison with another meter showed of a sensor itself.
+struct SensorError {
+  double percent = 0.0;  ///< at most
+  std::string source;    ///< "compared with pdu.csv on 2026-11-24"
+};
+
 struct DomainFigure {
   Domain domain;
   std::optional<Domain> contained_in;
   std::string source;
   EnergyFigure figure;
+  std::optional<SensorError> calibration{};  ///< absent: unknown
 };
 
 struct Total {

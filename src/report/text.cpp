@@ -50,7 +50,7 @@ std::string domain_table(const Report& report, const TextStyle& style, Detail de
   if (energy.total.energy && std::ranges::any_of(energy.profile, is_known)) {
     text += wrapped(fmt::format("  power  {}\n", sparkline(energy.profile)), style, 9);
   }
-  const std::string note = fmt::format("  {}", kUncertaintyNote);
+  const std::string note = "  " + uncertainty_note(energy);
   return text + colored(wrapped(note, style), Tint::dim, style) + "\n";
 }
 

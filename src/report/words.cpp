@@ -147,6 +147,26 @@ std::string still_running_text(const std::vector<ProcessUsage>& processes) {
 
 }  // namespace
 
+std::string uncertainty_note(const EnergyReport& energy) {
+  double worst = 0.0;
+  std::string source;
+  std::vector<std::string> unknown;
+  for (const DomainFigure& domain : energy.domains) {
+    if (!domain.figure.energy) continue;
+    if (!domain.calibration) {
+      unknown.push_back(domain.domain.name());
+    } else if (domain.calibration->percent >= worst) {
+      worst = domain.calibration->percent;
+      source = domain.calibration->source;
+    }
+  }
+  if (source.empty()) return std::string(kUncertaintyNote);
+  std::string text =
+      fmt::format("± is the sampling error only; sensor ±{:.0f} % ({})", std::ceil(worst), source);
+  if (!unknown.empty()) text += fmt::format(", unknown for {}", joined(unknown, ", "));
+  return text;
+}
+
 std::string headline_of(const Report& report) {
   const Total& total = report.energy.total;
   std::string text;

@@ -13,6 +13,8 @@ namespace wattle {
 
 inline constexpr std::string_view kUncertaintyNote =
     "± is the sampling error only; the sensors' own error is unknown";
+/// What the ± is, and what is known of the sensors' own error.
+[[nodiscard]] std::string uncertainty_note(const EnergyReport& energy);
 
 /// The total, or why there is none.
 [[nodiscard]] std::string headline_of(const Report& report);

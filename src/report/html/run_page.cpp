@@ -118,7 +118,7 @@ void add_domains(Page& page, const EnergyReport& energy) {
   }
   page.blocks.emplace_back(Heading{"Energy by domain"});
   page.blocks.emplace_back(std::move(table));
-  page.blocks.emplace_back(Note{std::string(kUncertaintyNote) + "."});
+  page.blocks.emplace_back(Note{uncertainty_note(energy) + "."});
 }
 
 void add_phases(Page& page, const PhasesReport& phases) {

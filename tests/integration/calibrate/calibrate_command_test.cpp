@@ -6,7 +6,9 @@
 #include <functional>
 #include <optional>
 
+#include "calibration/kept_calibration.hpp"
 #include "command.hpp"
+#include "fakes/powercap_tree.hpp"
 #include "meter_world.hpp"
 
 namespace wattle::integration {
@@ -155,6 +157,32 @@ TEST_F(Calibrate, DoubtsAMeterOfAnotherUnit) {
   EXPECT_EQ(outcome.code(), 2);
   EXPECT_THAT(outcome.err, HasSubstr("--unit"));
   EXPECT_EQ(calibrate({"--unit", "mW"}).code(), 0);
+}
+
+TEST_F(Calibrate, GivesLaterRunsTheErrorOfTheirSensors) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-0");
+  const KeptCalibration kept{.host = calibrated_host(),
+                             .taken_unix_s = 1790000000.0,
+                             .meter = "pdu.csv",
+                             .sensors = {{"package_0", 18.42, {1.12, 0.03}}}};
+  const std::filesystem::path file = path("state") / "wattle/calibration" / (kept.host + ".json");
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << to_json(kept);
+  const System system = tree.system();
+  // 40 W for 0.3 s.
+  Start start = wattle_run({"--json", path("run.json"), "--sysfs", system.sysfs, "--procfs",
+                            system.procfs, "--gpus", "none"},
+                           {player_program(), "300", tree.zone_path("intel-rapl:0"), "40",
+                            "6.103515625e-05", "61035", "0"});
+  start.environment = {{"XDG_STATE_HOME", path("state").string()}};
+  const Outcome outcome = run(start);
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Json domain = parse_json(content_of(path("run.json")))["energy"]["domains"][0];
+  EXPECT_EQ(domain["name"], "package_0");
+  EXPECT_EQ(domain["calibration_percent"], 18.5);
+  EXPECT_EQ(domain["calibration_source"], "compared with pdu.csv on 2026-09-21");
+  EXPECT_THAT(outcome.err, HasSubstr("sensor ±19 %"));
 }
 
 TEST_F(Calibrate, RefusesWrongOptions) {

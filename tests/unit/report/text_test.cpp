@@ -23,6 +23,20 @@ std::string text_of(const Report& report) { return to_text(report, {}); }
 
 TEST(ReportText, WithEnergy) { expect_golden("measured.txt", text_of(measured())); }
 
+TEST(ReportText, NamesTheSensorsOwnErrorBesideThatOfSampling) {
+  Report report = measured();
+  ASSERT_GE(report.energy.domains.size(), 2U);
+  report.energy.domains[0].calibration = SensorError{18.5, "compared with pdu.csv on 2026-09-21"};
+  std::string text = text_of(report);
+  std::erase(text, '\n');
+  EXPECT_THAT(text, HasSubstr("sensor ±19 % (compared with pdu.csv on 2026-09-21), unknown for"));
+  for (DomainFigure& domain : report.energy.domains) {
+    domain.calibration = SensorError{5.0, "compared with pdu.csv on 2026-09-21"};
+  }
+  EXPECT_THAT(text_of(report), HasSubstr("sensor ±5 %"));
+  EXPECT_THAT(text_of(report), Not(HasSubstr("unknown for")));
+}
+
 TEST(ReportText, WithoutSensors) {
   expect_golden("without_sensors.txt", text_of(without_sensors()));
 }
