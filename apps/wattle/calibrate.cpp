@@ -88,7 +88,7 @@ std::string why_apart(const TimeRange& run, const TimeRange& log, const ShiftRan
 
 /// The file of the kept result; its folder is there afterwards.
 std::string keep(const KeptCalibration& kept) {
-  const std::string path = calibration_path(kept.host);
+  std::string path = calibration_path(kept.host);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
