@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
       print_row(cell, simulate_sums(cell, number(1, kTrials), 1));
     }
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sum_lab: {}\n", error.what());
+    std::fprintf(stderr, "sum_lab: %s\n", error.what());
     return 1;
   }
   return 0;

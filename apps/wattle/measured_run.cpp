@@ -16,6 +16,7 @@
 #include "run_estimate.hpp"
 #include "run_report.hpp"
 #include "sensors/gpu_selection.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "ticker.hpp"
@@ -88,7 +89,8 @@ FoundSensors find_sensors(const RunOptions& options, Report& report) {
   if (!are_known && !names_gpus(found)) gpus.unknown = "no GPU can be read: see refused";
   if (gpus.unknown.empty()) report.host.gpus.emplace();
   report.refused = std::move(found.refused);
-  return {.sensors = std::move(found.sensors), .gpus = std::move(gpus)};
+  return {.sensors = with_kept_updates(std::move(found.sensors), kept_updates()),
+          .gpus = std::move(gpus)};
 }
 
 MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> strangers,

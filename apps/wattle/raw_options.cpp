@@ -200,7 +200,7 @@ void add_sensors(CLI::App& app, RawOptions& raw) {
                     "Read for a second what can be read in two ways, and compare");
   sensors->add_flag("--measure", raw.measure,
                     "Find out how often each value is renewed, and what reading it costs: takes up "
-                    "to 7 seconds a GPU");
+                    "to 7 seconds a GPU; later runs use what was found");
 }
 
 void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* what) {

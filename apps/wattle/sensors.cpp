@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,15 +23,18 @@
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "base/text_style.hpp"
+#include "base/whole_file.hpp"
 #include "commands.hpp"
 #include "cross_check.hpp"
 #include "measure.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
 #include "progress.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/usage_json.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
@@ -224,6 +229,50 @@ Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
   return devices;
 }
 
+/// The kinds of the counters among the sensors, each beside its channel.
+std::vector<std::pair<Channel, std::string>> counter_kinds(const std::vector<Survey>& surveys) {
+  std::vector<std::pair<Channel, std::string>> kinds;
+  for (const Survey& found : surveys) {
+    for (const auto& sensor : found.sensors) {
+      for (const Channel& channel : sensor->channels()) {
+        if (channel.metric != Metric::energy) continue;
+        kinds.emplace_back(channel, sensor_kind(channel, sensor->device()));
+      }
+    }
+  }
+  return kinds;
+}
+
+/// Keeps how often counters are renewed for later runs: what was kept of others stays. What is
+/// printed of that; empty where nothing was found.
+std::string keep(const std::vector<Measured>& measured,
+                 const std::vector<std::pair<Channel, std::string>>& kinds) {
+  std::vector<KeptUpdate> kept;
+  for (const auto& [channel, kind] : kinds) {
+    const Measured* const found = find(measured, channel);
+    const bool is_known = found != nullptr && found->channel.source == channel.source &&
+                          found->seen && found->seen->doubt == PeriodDoubt::none;
+    const bool is_new = std::ranges::find(kept, kind, &KeptUpdate::sensor) == kept.end();
+    if (is_known && is_new) kept.push_back({kind, found->seen->interval});
+  }
+  if (kept.empty()) return {};
+  for (KeptUpdate& before : kept_updates()) {
+    const bool is_new = std::ranges::find(kept, before.sensor, &KeptUpdate::sensor) == kept.end();
+    if (is_new) kept.push_back(std::move(before));
+  }
+  try {
+    const std::string path = updates_path();
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw WriteError(folder.string(), error.value());
+    WholeFile(path, WholeFile::Mode::replace).write(to_json(kept));
+    return fmt::format("\nkept for later runs: {}\n", path);
+  } catch (const Error& error) {
+    return fmt::format("\nnot kept for later runs: {}\n", printable(error.what()));
+  }
+}
+
 }  // namespace
 
 int execute(const SensorsOptions& options) {
@@ -245,9 +294,12 @@ int execute(const SensorsOptions& options) {
   Json devices = devices_of(surveys, text);
   Json sources = sources_json(surveys);
   std::vector<Measured> measured;
+  std::string kept;
   if (options.measure) {
+    const auto kinds = counter_kinds(surveys);
     Progress progress("wattle sensors");
     measured = measure(surveys, [&](std::string_view text) { progress.show(text); });
+    kept = keep(measured, kinds);
   }
   Json channels = Json::array();
   for (const Ways& ways : quantities) {
@@ -258,7 +310,7 @@ int execute(const SensorsOptions& options) {
   for (const SharedCause& cause : by_cause(refused)) {
     text += fmt::format("{}\tnot read: {}\n", subjects_text(cause), cause.refusal.reason);
   }
-  text += passed_over_text(surveys, read);
+  text += passed_over_text(surveys, read) + kept;
   if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
   Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
                {"channels", std::move(channels)}, {"refused", refused_json(refused)},

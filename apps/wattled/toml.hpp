@@ -13,7 +13,8 @@ constexpr void require_of_toml(bool holds) {
 
 }  // namespace wattle::daemon
 
-// NOLINTBEGIN(cppcoreguidelines-macro-usage): how the library takes it
+// NOLINTBEGIN(cppcoreguidelines-macro-usage,readability-identifier-naming): how the library takes
+// it
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) ::wattle::daemon::require_of_toml(static_cast<bool>(expr))
@@ -25,4 +26,4 @@ constexpr void require_of_toml(bool holds) {
 #define TOML_UNREACHABLE __builtin_unreachable()
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
-// NOLINTEND(cppcoreguidelines-macro-usage)
+// NOLINTEND(cppcoreguidelines-macro-usage,readability-identifier-naming)

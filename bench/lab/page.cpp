@@ -76,6 +76,28 @@ more than three times the error in the quieter one. These cells need not be narr
 - A step that comes after the newest value of a window is in no value. At worst (work of 0.6 s somewhere in
   1 s, a gauge of 100 ms) that leaves the coverage at little more than 95 %.
 
+## Where the ± and the flags are
+
+The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of-a-domain).
+`tests/integration/flags_test.cpp` follows a flag into the outputs that have it.
+
+| output | ± | flags |
+|---|---|---|
+| `run`: energies of domains and of all of them | beside each; JSON: `uncertainty_j`, `common_j` | last column, also of the total; JSON: `flags`, `total_flags` |
+| `run`: mean power | the last digit that the energy's ± supports | of its energy |
+| `run`: highest power, `--series` | none | none |
+| phases | beside the energy; JSON as above | JSON |
+| `report` | beside the energy of each machine and of all; JSON: of each run too | last column; JSON: of each machine and run |
+| `history` | beside the energy | `history show ID` |
+| `bench` | in the 95 % interval of the mean; `sd` is how much runs differ | a note; JSON: `energy_flags` of each run |
+| `bench`: CSV, Markdown and other tables | `sd` alone | none |
+| `compare` | in the 95 % interval | a note |
+| `energy`: lines, CSV, JSON | beside it | last column |
+| `power`: lines, CSV, JSON | the last digit that is supported; JSON and CSV: none | last column |
+| `summary`, hw_samples.csv | beside it | JSON; `energy_flag_NAME` |
+| `/metrics` | `wattle_energy_uncertainty_joules` | none |
+| `top` | none | none |
+
 ## What real boards showed
 
 Power sensors were recorded beside an external meter (RTX 3090, 4090, A5000, A100, K40m;

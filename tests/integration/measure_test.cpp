@@ -1,6 +1,8 @@
 // `wattle sensors --measure`: what is found out about sensors whose behaviour is known, because
 // it is played. The machine may be busy with other things: bounds are wide.
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 #include "command.hpp"
 #include "fakes/nvml/control.hpp"
@@ -29,9 +31,11 @@ class MeasureCounters : public CommandTest {
 
   [[nodiscard]] Outcome measure_tree(const Words& options = {}) const {
     const System system = tree_.system();
-    return run(wattle(Words{"sensors", "--measure"} + options +
-                      Words{"--sysfs", system.sysfs, "--procfs", system.procfs, "--nvml-library",
-                            path("nothing.so")}));
+    Start start = wattle(Words{"sensors", "--measure"} + options +
+                         Words{"--sysfs", system.sysfs, "--procfs", system.procfs, "--nvml-library",
+                               path("nothing.so")});
+    start.environment["XDG_STATE_HOME"] = path("state").string();
+    return run(start);
   }
   /// Drives the counter at 5 W until the test ends. That is so little that it looks possible too
   /// where the player is kept waiting and then counts much at once.
@@ -104,9 +108,11 @@ class MeasureGpus : public CommandTest {
     Start start = wattle(Words{"sensors", "--measure"} + options +
                          Words{"--sysfs", path("nothing"), "--procfs", path("nothing"),
                                "--nvml-library", fake.library_path()});
-    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()},
+                         {"XDG_STATE_HOME", path(state_).string()}};
     return run(start);
   }
+  std::string state_ = "state";
 };
 
 /// The table of known boards says 100 ms for both, and that the power sensor sees a quarter.
@@ -133,6 +139,29 @@ TEST_F(MeasureGpus, PutsWhatItFindsInPlaceOfWhatIsAssumed) {
   const Json& limit = channel_of(json, "nvidia_gpu_0", "power_limit")["measured"];
   EXPECT_EQ(limit["period_s"], nullptr);
   EXPECT_GT(limit["call_s"], 0.0);
+}
+
+constexpr const char* kRenewedEach20Ms =
+    "driver 535.104.05\ngpu NVIDIA H100 PCIe\npower step 0 300\ncounter 0 step_ms 20\n";
+
+TEST_F(MeasureGpus, KeepsHowOftenACounterIsRenewedForLaterRuns) {
+  EXPECT_THAT(measure_gpus(kRenewedEach20Ms, {}).out, HasSubstr("kept for later runs: "));
+  std::string kept;
+  for (const auto& file : std::filesystem::directory_iterator(path("state/wattle/updates"))) {
+    kept += content_of(file.path());
+  }
+  const Json json = parse_json(kept);
+  EXPECT_EQ(json["sensors"][0]["sensor"], "nvml energy nvidia_gpu NVIDIA H100 PCIe 535.104.05");
+  EXPECT_NEAR(json["sensors"][0]["mean_s"], 0.02, 0.005);
+}
+
+TEST_F(MeasureGpus, PrintsWhatItFoundWhereItCannotKeepIt) {
+  std::ofstream(path("file")) << "no folder\n";
+  state_ = "file";
+  const Outcome outcome = measure_gpus(kRenewedEach20Ms, {});
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr("not kept for later runs: "));
+  EXPECT_THAT(outcome.out, HasSubstr("measured: "));
 }
 
 /// The first GPU's driver does not come back soon after it was probed; the second one's does.

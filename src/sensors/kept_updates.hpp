@@ -1,0 +1,38 @@
+// How often the sensors of this machine are renewed, as `wattle sensors --measure` found it: kept
+// for later runs, per model and driver.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+/// A kind of sensor, and how often it is renewed.
+struct KeptUpdate {
+  std::string sensor;  ///< see `sensor_kind`
+  UpdateInterval update{};
+};
+
+/// The sensors for which the same interval holds: "nvml energy nvidia_gpu NVIDIA A40 535.104.05".
+/// `device`: null where nothing is known of it.
+[[nodiscard]] std::string sensor_kind(const Channel& channel, const DeviceInfo* device);
+
+/// One line of JSON, `wattle.updates/1`, and back: what is damaged is left out.
+[[nodiscard]] std::string to_json(const std::vector<KeptUpdate>& kept);
+[[nodiscard]] std::vector<KeptUpdate> parse_updates(std::string_view text);
+
+/// The file of this machine in the state folder: homes may be shared by machines. Throws `Error`
+/// where there is no such folder.
+[[nodiscard]] std::string updates_path();
+/// What was kept for this machine; empty where nothing was, or it cannot be read.
+[[nodiscard]] std::vector<KeptUpdate> kept_updates() noexcept;
+
+/// The same sensors, of which those that were measured have the interval that was found.
+[[nodiscard]] std::vector<std::unique_ptr<Sensor>> with_kept_updates(
+    std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<KeptUpdate>& kept);
+
+}  // namespace wattle
