@@ -144,7 +144,7 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
   const Watts mean = energy / Seconds(known);
   // A short window is all near to its ends.
   const bool is_short = end - begin <= few_updates;
-  return {.power_after_begin = is_short ? mean : power_beside(history, begin, 1).value_or(mean),
+  return {.power_at_begin = is_short ? mean : power_beside(history, begin, 1).value_or(mean),
           .power_before_end = is_short ? mean : power_beside(history, end, -1).value_or(mean),
           .begin_half_width = ends.first.half_width,
           .end_half_width = ends.last.half_width,
@@ -260,7 +260,7 @@ void extend_to_window(const EnergyWindow& window, Ends& ends) noexcept {
 /// Without what was spent there, by the power next to the ends: which could be all wrong.
 Joules subtract_outside(const TimeOutside& beyond, Joules energy,
                         CounterWindowFacts& facts) noexcept {
-  const Joules before = facts.power_after_begin * Seconds(beyond.before);
+  const Joules before = facts.power_at_begin * Seconds(beyond.before);
   const Joules after = facts.power_before_end * Seconds(beyond.after);
   facts.begin_interpolation = Joules(std::hypot(facts.begin_interpolation.si(), before.si()));
   facts.end_interpolation = Joules(std::hypot(facts.end_interpolation.si(), after.si()));
@@ -311,7 +311,7 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
         is_whole ? counter_lag(history, window, ends->first, ends->last, energy) : CounterLag{};
     figure.common = lag.common;
     // What was spent in the age of the first reading was spent before the begin.
-    facts.power_after_begin = lag.power_before.value_or(facts.power_after_begin);
+    facts.power_at_begin = lag.power_before.value_or(facts.power_at_begin);
     if (beyond.before + beyond.after > nanoseconds(0)) {
       const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));
       known = known - beyond.before - beyond.after;

@@ -17,7 +17,7 @@ double square(double x) noexcept { return x * x; }
 Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
   const double tau_s = Seconds(window.update.mean).count();
   const double spread_s = Seconds(window.update.spread).count();
-  const double begin_w = window.power_after_begin.si();
+  const double begin_w = window.power_at_begin.si();
   const double end_w = window.power_before_end.si();
   const double both_w2 = square(begin_w) + square(end_w);
 

@@ -11,8 +11,10 @@ namespace wattle {
 
 /// What is known about a window whose two ends were read from the counter directly.
 struct CounterWindowFacts {
-  Watts power_after_begin;  ///< highest mean power over the first few updates, or of the window
-  Watts power_before_end;   ///< highest mean power over the last few updates, or of the window
+  /// Just before the begin; where that is not known the highest mean power over the first few
+  /// updates, or of the window.
+  Watts power_at_begin;
+  Watts power_before_end;  ///< highest mean power over the last few updates, or of the window
   std::chrono::nanoseconds begin_half_width;  ///< of the reading at the begin
   std::chrono::nanoseconds end_half_width;
   Joules tick;

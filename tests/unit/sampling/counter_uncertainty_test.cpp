@@ -57,7 +57,7 @@ TEST_F(CounterEnergy, UncertaintyTakesThePowersNextToItsEnds) {
   read(2s, 40);
   read(3s, 200);
   const EnergyFigure figure = until(3s);
-  const Joules expected = plain_counter_uncertainty({.power_after_begin = Watts(10.0),
+  const Joules expected = plain_counter_uncertainty({.power_at_begin = Watts(10.0),
                                                      .power_before_end = Watts(80.0),
                                                      .begin_half_width = 0ns,
                                                      .end_half_width = 0ns,
@@ -78,7 +78,7 @@ TEST_F(CounterEnergy, UncertaintyTakesTheHighestPowerOfTheLastFewUpdates) {
                                                        .end = kBegin + 1s,
                                                        .first = Boundary{.at = kBegin},
                                                        .last = history.last()});
-  const Joules expected = plain_counter_uncertainty({.power_after_begin = Watts(10.0),
+  const Joules expected = plain_counter_uncertainty({.power_at_begin = Watts(10.0),
                                                      .power_before_end = Watts(80.0),
                                                      .begin_half_width = 0ns,
                                                      .end_half_width = 0ns,
@@ -90,7 +90,7 @@ TEST_F(CounterEnergy, UncertaintyTakesTheHighestPowerOfTheLastFewUpdates) {
 TEST_F(CounterEnergy, UncertaintyOfOneStretchTakesItsMeanPower) {
   read(0s, 0, 5us);
   read(1s, 100, 7us);
-  const Joules expected = plain_counter_uncertainty({.power_after_begin = Watts(50.0),
+  const Joules expected = plain_counter_uncertainty({.power_at_begin = Watts(50.0),
                                                      .power_before_end = Watts(50.0),
                                                      .begin_half_width = 5us,
                                                      .end_half_width = 7us,

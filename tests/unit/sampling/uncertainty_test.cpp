@@ -14,7 +14,7 @@ constexpr double kRounding = 1e-9;
 
 /// A window in which nothing is uncertain; each test adds one term.
 CounterWindowFacts certain() {
-  return {.power_after_begin = Watts(0.0),
+  return {.power_at_begin = Watts(0.0),
           .power_before_end = Watts(0.0),
           .begin_half_width = 0ns,
           .end_half_width = 0ns,
@@ -29,7 +29,7 @@ TEST(Uncertainty, IsNoneWhereNothingIsUncertain) {
 TEST(Uncertainty, OfTheEndsByTheAgeOfTheirValuesAndThePowerThatIsNotSeen) {
   CounterWindowFacts window = certain();
   window.update.mean = 1ms;
-  window.power_after_begin = Watts(300.0);
+  window.power_at_begin = Watts(300.0);
   window.power_before_end = Watts(300.0);
   // 2 x sqrt(2 x 300^2 x 0.001^2 x (1/12 + 4/3 x 1/3))
   EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.6164414002968976, kRounding);
@@ -47,7 +47,7 @@ TEST(Uncertainty, OfTheEndsByTheSpread) {
   CounterWindowFacts window = certain();
   window.update.mean = 1ms;
   window.update.spread = 270us;
-  window.power_after_begin = Watts(100.0);
+  window.power_at_begin = Watts(100.0);
   window.power_before_end = Watts(100.0);
   // E[a] is 0.53645 ms, E[a^2] is 0.40623 ms^2
   EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.2297997694129004, kRounding);
@@ -62,7 +62,7 @@ TEST(Uncertainty, OfRoundingToATick) {
 
 TEST(Uncertainty, OfWhenTheReadsTookPlace) {
   CounterWindowFacts window = certain();
-  window.power_after_begin = Watts(300.0);
+  window.power_at_begin = Watts(300.0);
   window.begin_half_width = 10us;
   window.power_before_end = Watts(100.0);
   window.end_half_width = 40us;
@@ -72,7 +72,7 @@ TEST(Uncertainty, OfWhenTheReadsTookPlace) {
 
 TEST(Uncertainty, AddsItsTermsInQuadrature) {
   CounterWindowFacts window = certain();
-  window.power_after_begin = Watts(100.0);
+  window.power_at_begin = Watts(100.0);
   window.power_before_end = Watts(100.0);
   window.begin_half_width = 30us;
   window.end_half_width = 30us;
