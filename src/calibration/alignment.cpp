@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/median.hpp"
+#include "base/moments.hpp"
 #include "calibration/lag_evidence.hpp"
 #include "calibration/robust_fit.hpp"
 
@@ -27,16 +29,11 @@ using DomainSpan = std::span<const RecordedDomainPower>;
 /// What a meter's values are off by at least: 0.2 %, and `part` of how much they vary.
 double noise_of(const std::vector<double>& powers, double part) {
   constexpr double kOfMean = 0.002;
-  double sum = 0.0;
-  double squares = 0.0;
-  for (const double power : powers) {
-    sum += power;
-    squares += power * power;
-  }
-  const auto n = static_cast<double>(std::max<std::size_t>(powers.size(), 1));
-  const double mean = sum / n;
-  const double spread = std::sqrt(std::max(squares / n - mean * mean, 0.0));
-  return std::max({kOfMean * std::abs(mean), part * spread, 1e-9});
+  Moments moments;
+  for (const double power : powers) moments.add(power);
+  const double variance =
+      powers.empty() ? 0.0 : moments.squares / static_cast<double>(powers.size());
+  return std::max({kOfMean * std::abs(moments.mean), part * std::sqrt(variance), 1e-9});
 }
 
 /// With another window or lag, where the middle of what the meter sees stays, but for `more_s`.
@@ -163,8 +160,7 @@ std::vector<AlignmentSearch::Scored> AlignmentSearch::scan(const ShiftRange& ran
 std::string AlignmentSearch::why_not_unique(const std::vector<Scored>& tried, double best_shift_s) {
   std::vector<double> lefts(tried.size());
   std::ranges::transform(tried, lefts.begin(), &Scored::left);
-  std::ranges::sort(lefts);
-  const double usual = lefts[lefts.size() / 2];
+  const double usual = upper_median(lefts);
   const auto best = std::ranges::min_element(
       tried, {}, [&](const Scored& one) { return std::abs(one.shift_s - best_shift_s); });
   if (tried.size() > 20 && best->left > 0.85 * usual) {
@@ -324,10 +320,9 @@ bool AlignmentSearch::improve_lag(std::size_t domain) {
 }
 
 void AlignmentSearch::make_lags_relative() {
-  std::vector<double> sorted = lags_;
-  std::ranges::sort(sorted);
+  std::vector<double> reordered = lags_;
   // Of two in disagreement nobody knows which is late: the one that moved.
-  const double common_s = sorted[(sorted.size() - 1) / 2];
+  const double common_s = lower_median(reordered);
   if (domains_.size() < 3 || common_s == 0.0) return;
   for (double& lag_s : lags_) lag_s -= common_s;
   timing_.shift_s -= common_s;
@@ -362,8 +357,7 @@ MeterAlignment AlignmentSearch::result() const {
   if (fit_of_most.without) {
     std::vector<double> others = fit_of_most.gains;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*fit_of_most.without));
-    std::ranges::sort(others);
-    result.gains[*fit_of_most.without] = std::clamp(others[others.size() / 2], 1.0, 1.4);
+    result.gains[*fit_of_most.without] = std::clamp(upper_median(others), 1.0, 1.4);
   }
   result.explained = 1.0 - left_in(fit_rows);
   const double more_s = std::max(step_s_, meter_.spacing_s / 4.0);

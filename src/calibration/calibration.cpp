@@ -9,6 +9,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/median.hpp"
+#include "base/value_range.hpp"
 #include "calibration/regression.hpp"
 #include "calibration/robust_fit.hpp"
 #include "calibration/step_responses.hpp"
@@ -25,23 +27,14 @@ constexpr double kLeastRatio = 0.75;
 constexpr double kMostRatio = 1.33;
 /// Standard errors beyond which an accusation is safe, for a few sensors and 12 blocks.
 constexpr double kSafeErrors = 4.0;
-using DomainList = std::vector<RecordedDomainPower>;
 
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2.0;
-}
+using DomainList = std::vector<RecordedDomainPower>;
 
 /// True where the sensor shows one value nearly all the time.
 bool is_constant(const PowerCurve& power) {
-  double most = 0.0;
-  double least = 1e300;
-  for (const PowerStep& step : power.steps()) {
-    most = std::max(most, step.power_w);
-    least = std::min(least, step.power_w);
-  }
-  return most - least <= 1e-5 * std::abs(most);
+  ValueRange powers;
+  for (const PowerStep& step : power.steps()) powers.add(step.power_w);
+  return powers.width() <= 1e-5 * std::abs(powers.high);
 }
 
 /// Everything about one comparison, while it is made. Threads: one at a time.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/median.hpp"
 #include "calibration/robust_fit.hpp"
 
 namespace wattle {
@@ -19,10 +20,8 @@ constexpr double kSameInAll = 0.02;
 std::vector<double> robust_weights(const std::vector<double>& residuals) {
   std::vector<double> sizes(residuals.size());
   std::ranges::transform(residuals, sizes.begin(), [](double left) { return std::abs(left); });
-  std::vector<double> sorted = sizes;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::ranges::nth_element(sorted, middle);
-  const double limit = 2.5 * 1.4826 * *middle;
+  std::vector<double> reordered = sizes;
+  const double limit = 2.5 * 1.4826 * upper_median(reordered);
   std::vector<double> weights(sizes.size(), 1.0);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (sizes[i] > limit) weights[i] = limit / sizes[i];

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/student.hpp"
 #include "calibration/alignment.hpp"
 #include "calibration/meter_rows.hpp"
 #include "calibration/regression.hpp"
@@ -42,7 +43,8 @@ class GainEstimates {
   template <class Number>
   [[nodiscard]] CalibratedNumber number_of(const Number& number) const {
     return {.value = number(gains_),
-            .uncertainty = error_of(number) * kFewSteps * student_95(without_.size() - 1)};
+            .uncertainty = error_of(number) * kFewSteps *
+                           student_critical(static_cast<double>(without_.size() - 1))};
   }
 
   [[nodiscard]] CalibratedNumber offset() const;

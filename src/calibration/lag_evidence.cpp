@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 
+#include "base/student.hpp"
 #include "calibration/regression.hpp"
 #include "calibration/robust_fit.hpp"
 
@@ -108,7 +109,7 @@ std::vector<double> lag_uncertainties(const MeterRows& meter,
   }
   std::vector<double> uncertainties(n);
   std::ranges::transform(without, uncertainties.begin(), [blocks](const auto& values) {
-    return jackknife_error(values) * student_95(blocks - 1);
+    return jackknife_error(values) * student_critical(static_cast<double>(blocks - 1));
   });
   return uncertainties;
 }

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/median.hpp"
+
 namespace wattle {
 namespace {
 
@@ -14,10 +16,7 @@ double median_spacing(const std::vector<MeterSample>& samples) {
   for (std::size_t i = 1; i < samples.size(); ++i) {
     spacings.push_back(samples[i].time_s - samples[i - 1].time_s);
   }
-  if (spacings.empty()) return 0.0;
-  const auto middle = spacings.begin() + static_cast<std::ptrdiff_t>(spacings.size() / 2);
-  std::ranges::nth_element(spacings, middle);
-  return *middle;
+  return spacings.empty() ? 0.0 : upper_median(spacings);
 }
 
 /// Drops single values far from their neighbours and outside of what the meter shows otherwise:

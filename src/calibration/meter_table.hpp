@@ -43,7 +43,6 @@ class MeterTable : public RowCounts {
  private:
   enum class TimeKind : std::uint8_t { unknown, unix, relative };
 
-  void take_titles();
   void choose_time();
   void choose_power();
   void choose_unit(std::size_t column);

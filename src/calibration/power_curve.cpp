@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/median.hpp"
+
 namespace wattle {
 
 PowerCurve::PowerCurve(std::vector<PowerStep> steps) {
@@ -19,10 +21,7 @@ PowerCurve::PowerCurve(std::vector<PowerStep> steps) {
     sums.known_s += length;
     lengths.push_back(length);
   }
-  if (lengths.empty()) return;
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::ranges::nth_element(lengths, middle);
-  step_s_ = *middle;
+  if (!lengths.empty()) step_s_ = upper_median(lengths);
 }
 
 double PowerCurve::energy_j() const noexcept {

@@ -1,7 +1,6 @@
 #include "calibration/regression.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -242,14 +241,6 @@ double jackknife_error(std::span<const double> without_each) {
   double squares = 0.0;
   for (const double value : without_each) squares += (value - mean) * (value - mean);
   return std::sqrt(squares * (n - 1.0) / n);
-}
-
-double student_95(std::size_t degrees) noexcept {
-  constexpr std::array kQuantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120};
-  constexpr double kMany = 2.11;
-  if (degrees == 0) return std::numeric_limits<double>::infinity();
-  return degrees <= kQuantiles.size() ? kQuantiles[degrees - 1] : kMany;
 }
 
 }  // namespace wattle

@@ -54,14 +54,11 @@ enum class GainSign : bool { any, not_negative };
 [[nodiscard]] LinearFit fitted(const NormalSums& sums, GainSign sign);
 
 /// For each column, which part of its variance the others do not explain: 0 for one that cannot be
-/// told apart from them, or does not vary.
+/// distinguished from them, or does not vary.
 [[nodiscard]] std::vector<double> own_part(const NormalSums& sums);
 
 /// The standard error of a mean-like number from its values where each block of rows in turn is
 /// left out: right for residuals that are correlated in time, if less long than a block.
 [[nodiscard]] double jackknife_error(std::span<const double> without_each);
-
-/// The two-sided 95 % quantile of Student's distribution.
-[[nodiscard]] double student_95(std::size_t degrees) noexcept;
 
 }  // namespace wattle

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/median.hpp"
 #include "calibration/regression.hpp"
 
 namespace wattle {
@@ -40,9 +41,7 @@ RobustFit robust_fit(const AlignedRows& changes, std::span<const double> gains, 
   std::vector<double> sizes(n);
   for (int turn = 0; turn < kTurns; ++turn) {
     std::ranges::transform(left, sizes.begin(), [](double one) { return std::abs(one); });
-    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(n / 2);
-    std::ranges::nth_element(sizes, middle);
-    const double scale = std::max(noise_w, 1.5 * *middle);
+    const double scale = std::max(noise_w, 1.5 * upper_median(sizes));
     NormalSums sums(changes.columns());
     for (std::size_t k = 0; k < n; ++k) {
       const double part = left[k] / scale;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/median.hpp"
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -44,9 +45,7 @@ bool SeriesTable::take_row(std::string_view line) {
   if (!time_s || !elapsed_s || name.empty() || name != printable(name)) return false;
   if (!power.empty() && (!power_w || *power_w < 0.0)) return false;
   if (const auto use = parse_double(take_until(line, ','))) {
-    Range& range = use_percent_[name];
-    range.least = std::min(range.least, *use);
-    range.most = std::max(range.most, *use);
+    use_percent_[name].add(*use);
   }
   if (name == "host") return true;
   if (values_.size() >= kMostDomains && !values_.contains(name)) return false;
@@ -60,10 +59,8 @@ PowerCurve SeriesTable::curve_of(const std::vector<Value>& values) {
     spacings.push_back(values[i].time_s - values[i - 1].time_s);
   }
   if (spacings.empty()) return {};
-  const auto middle = spacings.begin() + static_cast<std::ptrdiff_t>(spacings.size() / 2);
-  std::ranges::nth_element(spacings, middle);
   constexpr double kLate = 3.0;
-  const double usual_s = *middle;
+  const double usual_s = upper_median(spacings);
   std::vector<PowerStep> steps;
   double before_s = values.front().time_s - values.front().elapsed_s;
   for (const Value& value : values) {
@@ -86,7 +83,7 @@ std::vector<RecordedDomainPower> SeriesTable::domains() const {
     domain.power = curve_of(values);
     const auto use = use_percent_.find(name.starts_with("package_") ? "host" : name);
     if (use != use_percent_.end()) {
-      domain.was_used = use->second.most - use->second.least > kLeastUse;
+      domain.was_used = use->second.width() > kLeastUse;
     }
   }
   return domains;

@@ -1,11 +1,14 @@
 // Power over time of a run: the files of wattle run --series.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/value_range.hpp"
 #include "calibration/meter_rows.hpp"
 #include "run_monitor/table_figures.hpp"
 
@@ -28,17 +31,11 @@ class SeriesTable : public RowCounts {
     double elapsed_s = 0.0;
     std::optional<double> power_w;
   };
-  /// The least and the most that was seen.
-  struct Range {
-    double least = 1e300;
-    double most = -1e300;
-  };
-
   [[nodiscard]] bool take_row(std::string_view line);
   [[nodiscard]] static PowerCurve curve_of(const std::vector<Value>& values);
 
   std::map<std::string, std::vector<Value>, std::less<>> values_;
-  std::map<std::string, Range, std::less<>> use_percent_;
+  std::map<std::string, ValueRange, std::less<>> use_percent_;
 };
 
 }  // namespace wattle

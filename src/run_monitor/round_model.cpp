@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/median.hpp"
+
 namespace wattle {
 namespace {
 
@@ -17,23 +19,15 @@ constexpr double kTail = 1.5;
 /// More than that a temperature or a memory shows of no change of the GPU.
 constexpr double kMostContinuity = 4.0;
 
-/// The lower one of two; reorders `values`.
-template <class T>
-T median(std::vector<T>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 RoundModel::Gap gap_of(std::vector<double>& lengths_ms) {
   if (lengths_ms.empty()) return {.expected_ms = 0.0, .spread_ms = 1e3};
-  const double middle = median(lengths_ms);
+  const double middle = lower_median(lengths_ms);
   std::vector<double> deviations;
   deviations.reserve(lengths_ms.size());
   for (const double length : lengths_ms) deviations.push_back(std::abs(length - middle));
   // Of whole milliseconds a median of deviations is too coarse, and a mean square has outliers in
   // it.
-  const double most = 3.0 * (kLeastSpreadMs + kSpreadPerDeviation * median(deviations));
+  const double most = 3.0 * (kLeastSpreadMs + kSpreadPerDeviation * lower_median(deviations));
   double near_sum = 0.0;
   double near_count = 0.0;
   double squares = 0.0;
@@ -152,7 +146,7 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
     if (rows[i].total_mib >= 0.0F) totals[s].push_back(rows[i].total_mib);
   }
   for (std::size_t s = 0; s < gpus; ++s) {
-    if (!totals[s].empty()) model.boards_[s].total_mib = median(totals[s]);
+    if (!totals[s].empty()) model.boards_[s].total_mib = lower_median(totals[s]);
     model.gaps_.push_back(gap_of(lengths[s]));
     const Gap& gap = model.gaps_.back();
     for (const double length : lengths[s]) {

@@ -7,6 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "base/median.hpp"   // IWYU pragma: export
+#include "base/student.hpp"  // IWYU pragma: export
+
 namespace wattle {
 
 struct Interval {
@@ -30,16 +33,6 @@ struct Summary {
 /// not known, and does not become less with more runs: their mean widens the interval.
 [[nodiscard]] Summary summarize(std::span<const double> values,
                                 std::span<const double> uncertainties = {});
-
-/// The middle value, or the mean of the two in the middle. Of at least one value.
-[[nodiscard]] double median_of(std::vector<double> values);
-
-/// The value that Student's t with `degrees` of freedom (above 0, not only whole numbers) stays
-/// below with this probability, from 0.5 to below 1.
-[[nodiscard]] double student_quantile(double probability, double degrees);
-
-/// The critical value of a 95 % interval, in standard errors.
-[[nodiscard]] double student_critical(double degrees);
 
 /// Indices of the values that lie far from all others: more than 5 standard deviations, estimated
 /// by the median deviation, and more than 1 % of the median. Needs five values.

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/student.hpp"
+
 namespace wattle {
 namespace {
 
@@ -68,7 +70,7 @@ TEST(Regression, KnowsTheErrorOfAMean) {
   // Values of a mean without each of 4 numbers 1, 2, 3, 4: its standard error is 0.6455.
   const std::array without = {3.0, 8.0 / 3.0, 7.0 / 3.0, 2.0};
   EXPECT_NEAR(jackknife_error(without), 0.6455, 1e-4);
-  EXPECT_NEAR(student_95(3), 3.182, 1e-3);
+  EXPECT_NEAR(student_critical(3), 3.182, 1e-3);
 }
 
 }  // namespace
