@@ -2,17 +2,14 @@
 #include "estimate/baseline.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <set>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/state_folder.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "commands.hpp"
@@ -27,7 +24,6 @@
 #include "sensors/providers.hpp"
 #include "tick_wait.hpp"
 #include "usage/process_times.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
@@ -86,16 +82,6 @@ std::vector<std::string> running_text(const std::vector<ProcessUse>& uses, Secon
   return running;
 }
 
-/// The file that the baseline of `host` is kept in; its folder is there afterwards.
-std::string file_to_keep(const std::string& host) {
-  std::string path = baseline_path(host);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw WriteError(folder.string(), error.value());
-  return path;
-}
-
 std::string report_of(const Baseline& baseline, double threads) {
   const std::string running =
       baseline.running.empty() ? std::string("nothing") : joined(baseline.running, ", ");
@@ -121,7 +107,8 @@ int execute(const BaselineOptions& options) {
     return kNoCpuEnergy;
   }
   const MachineIdentity machine = identity_of(options.system);
-  const std::string path = file_to_keep(machine.host);  // fails before the time is spent
+  const std::string path = baseline_path(machine.host);
+  make_folder_of(path);  // fails before the time is spent
   const CpuLoadReader reader(options.system);
   const auto load_begin = reader.read();
   const auto processes_begin = read_process_times(options.system);

@@ -1,14 +1,13 @@
 // `wattle calibrate`: the sensors of a run against an external meter.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "base/state_folder.hpp"
 #include "base/text.hpp"
-#include "base/whole_file.hpp"
+#include "base/value_range.hpp"
 #include "calibrate_text.hpp"
 #include "calibration/kept_calibration.hpp"
 #include "calibration/meter_table.hpp"
@@ -17,7 +16,6 @@
 #include "output.hpp"
 #include "run_monitor/table_file.hpp"
 #include "run_monitor/time_text.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
@@ -35,29 +33,21 @@ std::string problem_of(const std::string& path, Table& table) {
 }
 
 /// From the first to the last moment of all.
-struct TimeRange {
-  double begin_s = 1e300;
-  double end_s = -1e300;
-
-  [[nodiscard]] bool is_empty() const noexcept { return begin_s > end_s; }
-};
+using TimeRange = ValueRange;
 
 TimeRange range_of(const std::vector<RecordedDomainPower>& domains) {
   TimeRange range;
   for (const RecordedDomainPower& domain : domains) {
     if (domain.power.empty()) continue;
-    range.begin_s = std::min(range.begin_s, domain.power.begin_s());
-    range.end_s = std::max(range.end_s, domain.power.end_s());
+    range.add(domain.power.begin_s());
+    range.add(domain.power.end_s());
   }
   return range;
 }
 
 TimeRange range_of(const std::vector<MeterSample>& samples) {
   TimeRange range;
-  for (const MeterSample& sample : samples) {
-    range.begin_s = std::min(range.begin_s, sample.time_s);
-    range.end_s = std::max(range.end_s, sample.time_s);
-  }
+  for (const MeterSample& sample : samples) range.add(sample.time_s);
   return range;
 }
 
@@ -70,31 +60,20 @@ ShiftRange shifts_of(const CalibrateOptions& options, const MeterTable& meter,
     return {.least_s = stated_s - kAround, .most_s = stated_s + kAround};
   }
   const TimeRange log = range_of(meter.samples());
-  const double half_s = (run.end_s - run.begin_s) / 2.0;
-  return {.least_s = log.begin_s - run.begin_s - half_s, .most_s = log.end_s - run.end_s + half_s};
+  const double half_s = (run.high - run.low) / 2.0;
+  return {.least_s = log.low - run.low - half_s, .most_s = log.high - run.high + half_s};
 }
 
 /// Why a log and a run cannot be of one time, as the clocks show them; else empty.
 std::string why_apart(const TimeRange& run, const TimeRange& log, const ShiftRange& shift) {
-  const double most_begin_s = log.begin_s - shift.most_s;
-  const double least_end_s = log.end_s - shift.least_s;
-  if (most_begin_s < run.end_s && least_end_s > run.begin_s) return {};
+  const double most_begin_s = log.low - shift.most_s;
+  const double least_end_s = log.high - shift.least_s;
+  if (most_begin_s < run.high && least_end_s > run.low) return {};
   return fmt::format(
       "the meter's log and the run do not overlap\n  meter: {} to {}\n  run:   {} to {}\n  if the "
       "meter's clock is of another zone, state by how much it is ahead: --shift {:.0f}",
-      utc_text(log.begin_s), utc_text(log.end_s), utc_text(run.begin_s), utc_text(run.end_s),
-      log.begin_s - run.begin_s);
-}
-
-/// The file of the kept result; its folder is there afterwards.
-std::string keep(const KeptCalibration& kept) {
-  std::string path = calibration_path(kept.host);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw WriteError(folder.string(), error.value());
-  WholeFile(path, WholeFile::Mode::replace).write(to_json(kept));
-  return path;
+      utc_text(log.low), utc_text(log.high), utc_text(run.low), utc_text(run.high),
+      log.low - run.low);
 }
 
 int failed(const std::string& message) {
@@ -133,10 +112,11 @@ int execute(const CalibrateOptions& options) {
   const bool is_known = report.calibration.problem.empty();
   KeptCalibration kept = kept_of(report.calibration, options.efficiency);
   if (is_known && options.keeps && !kept.sensors.empty()) {
-    kept.host = calibrated_host();
-    kept.taken_unix_s = run.end_s;
+    kept.host = this_host();
+    kept.taken_unix_s = run.high;
     kept.meter = printable(report.meter);
-    report.kept = keep(kept);
+    report.kept = host_state_file("calibration", kept.host);
+    put_in_state_folder(report.kept, to_json(kept));
   }
   if (options.json) {
     Output::open("-", false).write(calibration_json(report));

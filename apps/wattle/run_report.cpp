@@ -9,6 +9,7 @@
 
 #include "base/cpu_time.hpp"
 #include "base/file.hpp"
+#include "base/state_folder.hpp"
 #include "calibration/kept_calibration.hpp"
 #include "report/html/run_page.hpp"
 #include "sensors/cpu_info.hpp"
@@ -109,7 +110,7 @@ void fill_gpus(Report& report, const Instruments& instruments) {
 /// What `wattle calibrate` kept for this machine.
 void fill_calibration(std::vector<DomainFigure>& domains) {
   if (domains.empty()) return;
-  const auto kept = read_calibration(calibrated_host());
+  const auto kept = read_calibration(this_host());
   if (!kept) return;
   const std::string source = source_text(*kept);
   for (DomainFigure& domain : domains) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,7 +11,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,9 +19,9 @@
 #include "base/facts_text.hpp"
 #include "base/json_write.hpp"
 #include "base/quantity.hpp"
+#include "base/state_folder.hpp"
 #include "base/text.hpp"
 #include "base/text_style.hpp"
-#include "base/whole_file.hpp"
 #include "commands.hpp"
 #include "cross_check.hpp"
 #include "measure.hpp"
@@ -262,11 +260,7 @@ std::string keep(const std::vector<Measured>& measured,
   }
   try {
     const std::string path = updates_path();
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw WriteError(folder.string(), error.value());
-    WholeFile(path, WholeFile::Mode::replace).write(to_json(kept));
+    put_in_state_folder(path, to_json(kept));
     return fmt::format("\nkept for later runs: {}\n", path);
   } catch (const Error& error) {
     return fmt::format("\nnot kept for later runs: {}\n", printable(error.what()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace wattle {
@@ -13,6 +14,16 @@ namespace wattle {
                                                const char* in_home);
 /// "$XDG_STATE_HOME/wattle", or in ~/.local/state.
 [[nodiscard]] std::filesystem::path state_folder();
+
+/// The name of this machine, printable; empty where it has none.
+[[nodiscard]] std::string this_host();
+/// The file in which something is kept of a machine: homes may be shared by machines.
+/// "$XDG_STATE_HOME/wattle/WHAT/HOST.json". Throws as `state_folder`.
+[[nodiscard]] std::string host_state_file(std::string_view what, std::string_view host);
+/// Makes the folder of `path`. Throws `WriteError`.
+void make_folder_of(const std::string& path);
+/// Writes the whole file (`WholeFile`), in a folder that need not exist. Throws `WriteError`.
+void put_in_state_folder(const std::string& path, std::string_view content);
 
 /// The path of a file that does not exist yet, in the folder `what` of Wattle's state folder, which
 /// is made: "$XDG_STATE_HOME/wattle/usage/4711-1763690000123-0.jsonl". Throws `WriteError` where

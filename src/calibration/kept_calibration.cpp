@@ -2,11 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <ctime>
 
@@ -95,22 +91,9 @@ std::string source_text(const KeptCalibration& calibration) {
                      fmt::gmtime(static_cast<std::time_t>(calibration.taken_unix_s)));
 }
 
-std::string calibrated_host() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-  return printable(name.data());
-}
-
-std::string calibration_path(std::string_view host) {
-  // Homes may be shared by machines.
-  std::string name(host.empty() ? "unknown" : host);
-  std::ranges::replace(name, '/', '_');
-  return (state_folder() / "calibration" / (name + ".json")).string();
-}
-
 std::optional<KeptCalibration> read_calibration(std::string_view host) {
   try {
-    const auto text = read_file(calibration_path(host), kMostCalibrationBytes);
+    const auto text = read_file(host_state_file("calibration", host), kMostCalibrationBytes);
     auto kept = text ? parse_calibration(*text) : std::nullopt;
     if (!kept || kept->host != host) return std::nullopt;
     return kept;

@@ -41,10 +41,6 @@ struct KeptCalibration {
 /// "compared with pdu.csv on 2026-11-24": the source of a `calibration_percent`.
 [[nodiscard]] std::string source_text(const KeptCalibration& calibration);
 
-/// The name of this machine, and the file of a machine in the state folder; throws `Error` where
-/// there is no such folder.
-[[nodiscard]] std::string calibrated_host();
-[[nodiscard]] std::string calibration_path(std::string_view host);
 /// What was kept for a host; absent where nothing was, or it cannot be read.
 [[nodiscard]] std::optional<KeptCalibration> read_calibration(std::string_view host);
 

@@ -1,7 +1,6 @@
 #include "estimate/baseline.hpp"
 
 #include <fmt/chrono.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -28,12 +27,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "wattle.baseline/1";
 constexpr std::size_t kMostBaselineBytes = std::size_t{64} << 10U;
-
-std::string host_of_this_machine() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-  return printable(name.data());
-}
 
 std::string configuration_of(const System& system) {
   constexpr std::array<std::string_view, 5> kSettings = {
@@ -87,7 +80,7 @@ std::optional<std::vector<std::string>> texts_in(const Json& json, const char* k
 
 MachineIdentity identity_of(const System& system) {
   const std::string boot_id = (system.procfs / "sys/kernel/random/boot_id").string();
-  return {.host = host_of_this_machine(),
+  return {.host = this_host(),
           .boot_id = printable(read_line(boot_id).value_or("")),
           .configuration = configuration_of(system)};
 }
@@ -185,12 +178,7 @@ std::string below_idle_text(std::string_view text) {
                      kBaselineHint);
 }
 
-std::string baseline_path(std::string_view host) {
-  // Homes may be shared by machines.
-  std::string name(host.empty() ? "unknown" : host);
-  std::ranges::replace(name, '/', '_');
-  return (state_folder() / "baseline" / (name + ".json")).string();
-}
+std::string baseline_path(std::string_view host) { return host_state_file("baseline", host); }
 
 KeptBaseline read_baseline(std::string_view host) {
   std::string path;

@@ -1,10 +1,8 @@
 #include "sensors/kept_updates.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <exception>
 #include <optional>
@@ -88,13 +86,7 @@ std::vector<KeptUpdate> parse_updates(std::string_view text) {
   return kept;
 }
 
-std::string updates_path() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = {};
-  std::string name = printable(host.data());
-  std::ranges::replace(name, '/', '_');
-  return (state_folder() / "updates" / (name + ".json")).string();
-}
+std::string updates_path() { return host_state_file("updates", this_host()); }
 
 std::vector<KeptUpdate> kept_updates() noexcept {
   try {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/state_folder.hpp"
 #include "calibration/kept_calibration.hpp"
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"
@@ -162,7 +163,7 @@ TEST_F(Calibrate, DoubtsAMeterOfAnotherUnit) {
 TEST_F(Calibrate, GivesLaterRunsTheErrorOfTheirSensors) {
   fakes::PowercapTree tree;
   tree.add_zone("intel-rapl:0", "package-0");
-  const KeptCalibration kept{.host = calibrated_host(),
+  const KeptCalibration kept{.host = this_host(),
                              .taken_unix_s = 1790000000.0,
                              .meter = "pdu.csv",
                              .sensors = {{"package_0", 18.42, {1.12, 0.03}}}};

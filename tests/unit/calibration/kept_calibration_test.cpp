@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/state_folder.hpp"
+
 namespace wattle {
 namespace {
 
@@ -46,7 +48,7 @@ TEST(KeptCalibration, KeepsSensorsWhoseErrorIsKnown) {
 }
 
 TEST(KeptCalibration, MakesNoPathOfAHostsName) {
-  EXPECT_EQ(calibration_path("a/../b").find("a/"), std::string::npos);
+  EXPECT_EQ(host_state_file("calibration", "a/../b").find("a/"), std::string::npos);
 }
 
 }  // namespace
