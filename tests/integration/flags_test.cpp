@@ -69,7 +69,24 @@ TEST_F(PartialGauge, IsFlaggedInBenchmarks) {
 TEST_F(PartialGauge, IsFlaggedWhereEnergyIsFollowed) {
   EXPECT_THAT(output_of({"energy", "--period", "0.1"}, " J"), HasSubstr(kFlag));
   EXPECT_THAT(output_of({"energy", "--period", "0.1", "--json"}, "\"reading\""), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"energy", "--period", "0.1", "--csv"}, kFlag), HasSubstr("energy_j"));
+  EXPECT_THAT(output_of({"power", "--period", "0.1"}, " W"), HasSubstr(kFlag));
   EXPECT_THAT(output_of({"power", "--period", "0.1", "--json"}, "\"reading\""), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"power", "--period", "0.1", "--csv"}, kFlag), HasSubstr("power_w"));
+}
+
+TEST_F(PartialGauge, IsFlaggedInPhases) {
+  const std::string mark = wattle_program() + " mark work";
+  (void)output_of({"run", "--quiet", "--json", file("run.json"), "sh", "-c", mark + "; sleep 0.4"});
+  const Json run = parse_json(content_of(path("run.json")));
+  ASSERT_EQ(run["phases"]["rows"].size(), 1U) << run["phases"];
+  EXPECT_THAT(run["phases"]["rows"][0]["total_flags"], testing::Contains(kFlag));
+}
+
+TEST_F(PartialGauge, IsFlaggedInSummariesOfAMonitor) {
+  (void)output_of({"monitor", "--interval", "0.1", file("logs"), "--", "sleep", "0.6"});
+  const Json summary = parse_json(output_of({"summary", "--json", file("logs")}));
+  EXPECT_THAT(summary["machine"]["flags"], testing::Contains(kFlag)) << summary;
 }
 
 }  // namespace
