@@ -1,4 +1,4 @@
-// Counters that stop for a while, and then show all that was spent meanwhile.
+// Counters that stop for a while, and then show at once all that was spent in it.
 #pragma once
 
 #include <optional>

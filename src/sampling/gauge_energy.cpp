@@ -161,7 +161,7 @@ double drifting_changes_w2(const History& history, const GaugeKernel& kernel,
 /// Values that are late move both ends of a window by the same time: what comes back in each window
 /// of the same kind is that times the power before less the power at the end. Of what was allowed
 /// for, `kLeftOfLag` is left. And a change at the begin is smeared over the values around it: of a
-/// run that begins with it, a part falls before the window. Of the deviations from a mean lateness
+/// run that starts with it, a part falls before the window. Of the deviations from a mean lateness
 /// half are late, 0.4 standard deviations on average; readings that begin with the run smear more.
 Joules common_of(const History& history, const GaugeSpread& spread, bool is_moved) {
   constexpr double kLeftOfLag = 0.1;
