@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
 
 #include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
@@ -14,6 +15,7 @@
 
 namespace wattle::power_test {
 namespace {
+using namespace std::chrono_literals;
 using fakes::eventually;
 using fakes::FakeNvml;
 using testing::ElementsAre;
@@ -42,7 +44,7 @@ TEST_F(DriverTest, IsNotCalledWhereNoGpuIsSelected) {
 
 TEST_F(DriverTest, ReportsItsThreeDomainsOfEachGpu) {
   with_monitor("gpu A\npower step 0 100\nmemory_power step 0 20\ngpu B\npower step 0 200\n",
-               {.update_period = kPeriod}, [](PowerMonitor& monitor, FakeNvml&) {
+               {.update_period = 50ms}, [](PowerMonitor& monitor, FakeNvml&) {
                  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0, 1));
                  EXPECT_THAT(monitor.supported_domains(0), SizeIs(3));
                  EXPECT_THAT(monitor.supported_domains(1), SizeIs(2));
@@ -54,7 +56,7 @@ TEST_F(DriverTest, ReportsItsThreeDomainsOfEachGpu) {
 
 // [20]: fields alone, which old drivers do not have.
 TEST_F(DriverTest, OfOldIsAskedInItsOwnWay) {
-  with_monitor("gpu A\npower step 0 100\ninstant none\naverage none\n", {.update_period = kPeriod},
+  with_monitor("gpu A\npower step 0 100\ninstant none\naverage none\n", {.update_period = 50ms},
                [](PowerMonitor& monitor, FakeNvml&) {
                  EXPECT_THAT(monitor.supported_domains(0), SizeIs(1));
                  EXPECT_EQ(monitor.power().at(0)->power, Watts(100.0));
@@ -76,8 +78,8 @@ TEST_F(DriverTest, ThatAnswersNotSupportedNowAndThenIsReadAllTheSame) {
 }
 
 TEST_F(DriverTest, ThatIsSlowToListItsGpusDoesNotKeepTheOthersFromBeingMonitored) {
-  with_monitor("gpu A\npower step 0 100\ngpu B\nhang nvmlDeviceGetName\n",
-               {.update_period = kPeriod}, [](PowerMonitor& monitor, FakeNvml& fake) {
+  with_monitor("gpu A\npower step 0 100\ngpu B\nhang nvmlDeviceGetName\n", {.update_period = 50ms},
+               [](PowerMonitor& monitor, FakeNvml& fake) {
                  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0));
                  fake.release_hung();
                });

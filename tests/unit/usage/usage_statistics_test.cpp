@@ -11,13 +11,13 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
 
-const TimePoint kBegin{1h};
+const TimePoint kFirstSample{1h};
 
 TEST(CpuPercentTracker, IsTheMeanOfAllTime) {
   CpuPercentTracker busy;
-  busy.begin(kBegin, 5s);
-  busy.add(kBegin + 100ms, 5100ms, false);
-  busy.add(kBegin + 2s, 5600ms, true);
+  busy.begin(kFirstSample, 5s);
+  busy.add(kFirstSample + 100ms, 5100ms, false);
+  busy.add(kFirstSample + 2s, 5600ms, true);
   busy.end();
   EXPECT_DOUBLE_EQ(busy.mean().value_or(0), 30.0);
   EXPECT_DOUBLE_EQ(busy.max().value_or(0), 30.0);
@@ -25,26 +25,26 @@ TEST(CpuPercentTracker, IsTheMeanOfAllTime) {
 
 TEST(CpuPercentTracker, IsLargestInTheBusiestSpan) {
   CpuPercentTracker busy;
-  busy.begin(kBegin, 0s);
-  busy.add(kBegin + 100ms, 100ms, false);  // a look, no span
-  busy.add(kBegin + 1s, 500ms, true);
-  busy.add(kBegin + 2s, 1400ms, true);
-  busy.add(kBegin + 2100ms, 1500ms, true);  // the last look, too soon after a span
+  busy.begin(kFirstSample, 0s);
+  busy.add(kFirstSample + 100ms, 100ms, false);  // a look, no span
+  busy.add(kFirstSample + 1s, 500ms, true);
+  busy.add(kFirstSample + 2s, 1400ms, true);
+  busy.add(kFirstSample + 2100ms, 1500ms, true);  // the last look, too soon after a span
   busy.end();
   EXPECT_DOUBLE_EQ(busy.max().value_or(0), 90.0);
 }
 
 TEST(CpuPercentTracker, OfAShortTimeIsItsMean) {
   CpuPercentTracker busy;
-  busy.begin(kBegin, 0s);
-  busy.add(kBegin + 200ms, 100ms, true);
+  busy.begin(kFirstSample, 0s);
+  busy.add(kFirstSample + 200ms, 100ms, true);
   busy.end();
   EXPECT_DOUBLE_EQ(busy.max().value_or(0), 50.0);
 }
 
 TEST(CpuPercentTracker, IsUnknownOfNoTime) {
   CpuPercentTracker busy;
-  busy.begin(kBegin, 0s);
+  busy.begin(kFirstSample, 0s);
   busy.end();
   EXPECT_FALSE(busy.mean());
   EXPECT_FALSE(busy.max());
@@ -52,7 +52,7 @@ TEST(CpuPercentTracker, IsUnknownOfNoTime) {
 
 TEST(UsageStatistics, TakesMemoryOfOneMoment) {
   UsageStatistics statistics;
-  TreeState state{.at = kBegin};
+  TreeState state{.at = kFirstSample};
   state.main = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
   state.descendants = {.rss_bytes = 500, .pss_bytes = 300, .private_bytes = 290, .processes = 2};
   state.combined = {.rss_bytes = 600, .pss_bytes = 360, .private_bytes = 340};
@@ -78,7 +78,7 @@ TEST(UsageStatistics, TakesMemoryOfOneMoment) {
 
 TEST(UsageStatistics, KnowNothingOfAProcessThatNobodyLookedAt) {
   UsageStatistics statistics;
-  statistics.begin({.at = kBegin});
+  statistics.begin({.at = kFirstSample});
   ResourceUsage usage;
   usage.max_ram.unit = "bytes";
   statistics.fill(usage, {});
@@ -93,7 +93,7 @@ TEST(UsageStatistics, KnowNothingOfAProcessThatNobodyLookedAt) {
 
 TEST(UsageStatistics, FlagsUpperBounds) {
   UsageStatistics statistics;
-  TreeState state{.at = kBegin};
+  TreeState state{.at = kFirstSample};
   state.main = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
   state.descendants = {
       .rss_bytes = 500, .pss_bytes = 500, .private_bytes = 9, .is_estimated = true};
@@ -114,7 +114,7 @@ TEST(UsageStatistics, FlagsUpperBounds) {
 
 TEST(UsageStatistics, LetNoBoundWinOverWhatWasKnown) {
   UsageStatistics statistics;
-  TreeState state{.at = kBegin};
+  TreeState state{.at = kFirstSample};
   state.main = {.rss_bytes = 250, .pss_bytes = 100, .private_bytes = 50};
   state.descendants = {.rss_bytes = 600, .pss_bytes = 350, .private_bytes = 200};
   state.combined = {.rss_bytes = 850, .pss_bytes = 450, .private_bytes = 250};
@@ -145,7 +145,7 @@ TEST(UsageStatistics, LetNoBoundWinOverWhatWasKnown) {
 
 TEST(UsageStatistics, SayNothingOfABoundThatIsNoNews) {
   UsageStatistics statistics;
-  TreeState state{.at = kBegin};
+  TreeState state{.at = kFirstSample};
   state.main = {.rss_bytes = 500};
   state.combined = {.rss_bytes = 500, .pss_bytes = 450, .private_bytes = 250};
   statistics.begin(state);
@@ -160,7 +160,7 @@ TEST(UsageStatistics, SayNothingOfABoundThatIsNoNews) {
 
 TEST(UsageStatistics, TakeABoundWhereMoreWasThereThanEverKnown) {
   UsageStatistics statistics;
-  TreeState state{.at = kBegin};
+  TreeState state{.at = kFirstSample};
   state.main = {.rss_bytes = 10};
   state.combined = {.rss_bytes = 10, .pss_bytes = 10, .private_bytes = 10};
   statistics.begin(state);
@@ -182,7 +182,7 @@ TEST(UsageStatistics, TakeABoundWhereMoreWasThereThanEverKnown) {
 /// One process that had 100 bytes at its only look, and `peak_bytes` in between.
 ResourceUsage usage_with_peak(const PeakMemory& peaks) {
   UsageStatistics statistics;
-  TreeState state{.at = kBegin};
+  TreeState state{.at = kFirstSample};
   state.main = state.combined = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
   statistics.begin(state);
   ResourceUsage usage;
