@@ -140,7 +140,7 @@ CellResult run_cell(const Cell& cell, const TrialOptions& options) {
   const Way* const mode = find_mode(cell.mode);
   if (mode != nullptr) ways.push_back(mode);
   for (const Way& way : common_ways()) {
-    if (can_use(way, cell.machine)) ways.push_back(&way);
+    if (options.common_ways && can_use(way, cell.machine)) ways.push_back(&way);
   }
 
   std::vector<Record> records(ways.size());

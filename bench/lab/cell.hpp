@@ -80,6 +80,7 @@ struct CellResult {
 struct TrialOptions {
   int trials = 10'000;
   std::uint64_t seed = 1;
+  bool common_ways = true;  ///< beside Wattle's; they take most of the time
 };
 
 /// Every way sees the same worlds; cells that differ in their mode alone have the same worlds too.

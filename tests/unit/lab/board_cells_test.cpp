@@ -11,6 +11,8 @@
 namespace wattle::lab {
 namespace {
 
+constexpr TrialOptions kTrialsOfBoards{.trials = 400, .seed = 1, .common_ways = false};
+
 class BoardCell : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] static Cell cell() {
@@ -23,7 +25,7 @@ class BoardCell : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(BoardCell, IsCovered) {
-  const CellResult result = run_cell(cell(), {.trials = 400, .seed = 1});
+  const CellResult result = run_cell(cell(), kTrialsOfBoards);
   ASSERT_TRUE(result.wattle && result.wattle->claims);
   EXPECT_GE(result.wattle->claims->coverage, 0.95);
   EXPECT_EQ(result.wattle->claims->gap, 0.0);
@@ -34,7 +36,7 @@ class NarrowBoardCell : public BoardCell {};
 TEST_P(NarrowBoardCell, IsNoWiderThanThreeTimesTheError) {
   const Cell narrow = cell();
   ASSERT_EQ(narrow.exempt_from_width, "");
-  const CellResult result = run_cell(narrow, {.trials = 400, .seed = 1});
+  const CellResult result = run_cell(narrow, kTrialsOfBoards);
   ASSERT_TRUE(result.wattle && result.wattle->claims);
   EXPECT_GE(result.wattle->claims->coverage, 0.95);
   EXPECT_LE(width_ratio(*result.wattle).value_or(0.0), 3.0);
@@ -94,7 +96,7 @@ TEST(HiddenLoad, IsOffByNoMoreThanItsHighestAndLowestPowerAllowAndFlagged) {
       cells, std::string("gauge, gpu 25/101.15 ms exactly, square of 104 ms, 500 ms"), &Cell::name);
   ASSERT_NE(cell, cells.end());
   ASSERT_TRUE(cell->is_hidden());
-  const CellResult result = run_cell(*cell, {.trials = 400, .seed = 1});
+  const CellResult result = run_cell(*cell, kTrialsOfBoards);
   ASSERT_TRUE(result.wattle && result.wattle->claims);
   const double most = cell->most_if_hidden(157.5);
   EXPECT_NEAR(most, 2.5 / 4.5, 1e-12) << "(3.5 - 1) / (3.5 + 1)";

@@ -24,8 +24,10 @@ Cell cell_of(std::string_view mode) {
   return *found;
 }
 
+constexpr TrialOptions kTrialsOfClasses{.trials = 100, .seed = 1, .common_ways = false};
+
 void expect_held(std::string_view mode) {
-  const CellResult result = run_cell(cell_of(mode), {.trials = 100, .seed = 1});
+  const CellResult result = run_cell(cell_of(mode), kTrialsOfClasses);
   ASSERT_TRUE(result.wattle && result.wattle->claims);
   EXPECT_EQ(result.wattle->found, 1.0);
   EXPECT_GE(result.wattle->claims->coverage, 0.95);
@@ -37,7 +39,7 @@ TEST(PublicClassesInTheLab, ThePowerMonitorsUncertaintyHoldsAtTheGaugesOwnPeriod
 }
 
 TEST(PublicClassesInTheLab, ThePowerMonitorSaysThatTheGaugeDisagrees) {
-  const CellResult result = run_cell(cell_of("monitor"), {.trials = 100, .seed = 1});
+  const CellResult result = run_cell(cell_of("monitor"), kTrialsOfClasses);
   ASSERT_TRUE(result.wattle && result.wattle->claims);
   EXPECT_GT(result.wattle->claims->far_off_beside, 0.8) << "what the gauge says stands beside";
   EXPECT_GT(result.wattle->claims->noticed_beside, 0.9);
