@@ -1,4 +1,5 @@
 // What a daemon says that does not start, word by word.
+#include <fstream>
 #include <regex>
 
 #include "daemon.hpp"

@@ -222,7 +222,7 @@ TEST(APowerStream, StartsWithoutAServerWhereThatIsWanted) {
 TEST(APowerStream, WaitsForAllServersTogetherAndNotOneAfterTheOther) {
   std::vector<std::unique_ptr<StreamingDaemon>> daemons;
   std::vector<Server> servers;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 20; ++i) {
     daemons.push_back(std::make_unique<StreamingDaemon>());
     daemons.back()->on("/discover", [](const auto&, auto& peer) { peer.stall(); });
     servers.push_back(daemons.back()->server());
@@ -231,7 +231,7 @@ TEST(APowerStream, WaitsForAllServersTogetherAndNotOneAfterTheOther) {
   options.timeout = 300ms;
   const TimePoint before = TimePoint::clock::now();
   EXPECT_THROW(PowerStream(servers, options), ConnectionError);
-  EXPECT_LT(TimePoint::clock::now() - before, 1400ms);
+  EXPECT_LT(TimePoint::clock::now() - before, 5s);
 }
 
 TEST(APowerStream, ReportsWhatIsMissingByTheTypeOfItsError) {
