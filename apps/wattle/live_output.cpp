@@ -23,12 +23,13 @@ bool is_a(int fd, mode_t kind) noexcept {
   return ::fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind;
 }
 
-/// Makes the writes to a pipe return at once. It opens the pipe again, so that other holders of the
-/// descriptor notice nothing. If that fails, returns `fd` unchanged.
+/// Makes the writes to a pipe or a terminal return at once: a terminal that is stopped takes
+/// nothing. It opens the pipe again, so that other holders of the descriptor notice nothing. If
+/// that fails, returns `fd` unchanged.
 Fd without_waiting(Fd fd) {
-  if (!is_a(fd.get(), S_IFIFO)) return fd;
+  if (!is_a(fd.get(), S_IFIFO) && ::isatty(fd.get()) != 1) return fd;
   const std::string path = fmt::format("/proc/self/fd/{}", fd.get());
-  Fd own(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  Fd own(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   return own ? std::move(own) : std::move(fd);
 }
 
@@ -69,6 +70,12 @@ bool LiveOutput::put(std::string_view text) { return put_safe(safe_for(fd_.get()
 
 bool LiveOutput::put(const Redrawn& text) {
   return put_safe(text.movement + safe_for(fd_.get(), text.text));
+}
+
+bool LiveOutput::put(std::span<const Redrawn> texts) {
+  std::string all;
+  for (const Redrawn& text : texts) all += text.movement + safe_for(fd_.get(), text.text);
+  return put_safe(std::move(all));
 }
 
 bool LiveOutput::put_safe(std::string text) {

@@ -1,6 +1,7 @@
 // Lines on stdout that a user or a program reads while the command runs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ class LiveOutput {
   /// `is_over`.
   bool put(std::string_view text);
   bool put(const Redrawn& text);
+  bool put(std::span<const Redrawn> texts);
   /// A part of what was put waits for room: `flush` when `fd` can be written to. Throws as `put`.
   [[nodiscard]] bool has_rest() const noexcept { return !rest_.empty(); }
   void flush();

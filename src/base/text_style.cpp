@@ -35,20 +35,84 @@ bool wants_colors() noexcept {
 constexpr std::array<std::string_view, 4> kSequences = {"\x1b[1m", "\x1b[2m", "\x1b[32m",
                                                         "\x1b[31m"};
 
-/// Bytes of the character or escape sequence that `text` starts with, and the columns that it
-/// takes.
-std::pair<std::size_t, std::size_t> first_of(std::string_view text) noexcept {
+/// The code point of a character in UTF-8, which may be cut off.
+std::uint32_t code_point_of(std::string_view character) noexcept {
+  const auto first = static_cast<unsigned char>(character.front());
+  std::uint32_t code = character.size() == 1 ? first : first & (0xFFU >> (character.size() + 1));
+  for (const char byte : character.substr(1)) {
+    code = (code << 6U) | (static_cast<unsigned char>(byte) & 0x3FU);
+  }
+  return code;
+}
+
+/// From the first to the last code point.
+struct CodeRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+/// Marks that are drawn over the character before them, and characters without width: those of the
+/// scripts of names that are met (Unicode 15, general categories Mn, Me, Cf).
+constexpr std::array<CodeRange, 14> kNoWidth = {{{0x300, 0x36F},
+                                                 {0x483, 0x489},
+                                                 {0x591, 0x5BD},
+                                                 {0x610, 0x61A},
+                                                 {0x64B, 0x65F},
+                                                 {0x900, 0x902},
+                                                 {0xE31, 0xE31},
+                                                 {0xE34, 0xE3A},
+                                                 {0xE47, 0xE4E},
+                                                 {0x1AB0, 0x1AFF},
+                                                 {0x200B, 0x200F},
+                                                 {0x20D0, 0x20FF},
+                                                 {0xFE00, 0xFE0F},
+                                                 {0xFE20, 0xFE2F}}};
+/// What a terminal draws in two columns (Unicode's East_Asian_Width W and F).
+constexpr std::array<CodeRange, 12> kTwoColumns = {{{0x1100, 0x115F},
+                                                    {0x2E80, 0x303E},
+                                                    {0x3041, 0x33FF},
+                                                    {0x3400, 0x4DBF},
+                                                    {0x4E00, 0xA4CF},
+                                                    {0xA960, 0xA97F},
+                                                    {0xAC00, 0xD7A3},
+                                                    {0xF900, 0xFAFF},
+                                                    {0xFE30, 0xFE6F},
+                                                    {0xFF00, 0xFF60},
+                                                    {0x1F300, 0x1FAFF},
+                                                    {0x20000, 0x3FFFD}}};
+
+std::size_t columns_of_character(std::string_view character) noexcept {
+  constexpr std::uint32_t kFirstUnusual = 0x300;
+  constexpr std::size_t kLongest = 4;
+  if (character.size() > kLongest) return 1;  // not UTF-8
+  const std::uint32_t code = code_point_of(character);
+  if (code < kFirstUnusual) return 1;
+  const auto is_in = [code](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  };
+  if (std::ranges::any_of(kNoWidth, is_in)) return 0;
+  return std::ranges::any_of(kTwoColumns, is_in) ? 2 : 1;
+}
+
+/// The character or escape sequence that a text starts with.
+struct Glyph {
+  std::size_t bytes = 0;
+  std::size_t columns = 0;
+  bool is_sequence = false;
+};
+
+Glyph first_of(std::string_view text) noexcept {
   if (text.starts_with("\x1b[")) {
     const std::size_t end = text.find_first_not_of("0123456789;", 2);
-    return {end == std::string_view::npos ? text.size() : end + 1, 0};
+    return {end == std::string_view::npos ? text.size() : end + 1, 0, true};
   }
   std::size_t bytes = 1;
   while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) ++bytes;
-  return {bytes, 1};
+  return {bytes, columns_of_character(text.substr(0, bytes))};
 }
 
 std::string_view ascii_of(std::string_view character) noexcept {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kSpellings = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSpellings = {{
+      {"°", ""},
       {"±", "+/-"},
       {"≥", ">="},
       {"µ", "u"},
@@ -146,9 +210,9 @@ std::string colored(std::string_view text, Tint tint, const TextStyle& style) {
 std::size_t columns_of(std::string_view text) noexcept {
   std::size_t columns = 0;
   while (!text.empty()) {
-    const auto [bytes, wide] = first_of(text);
-    columns += wide;
-    text.remove_prefix(bytes);
+    const Glyph glyph = first_of(text);
+    columns += glyph.columns;
+    text.remove_prefix(glyph.bytes);
   }
   return columns;
 }
@@ -156,12 +220,14 @@ std::size_t columns_of(std::string_view text) noexcept {
 std::string cut(std::string_view text, std::size_t width) {
   std::string result;
   std::size_t columns = 0;
+  bool is_full = false;
   while (!text.empty()) {
-    const auto [bytes, wide] = first_of(text);
+    const Glyph glyph = first_of(text);
+    is_full = is_full || (!glyph.is_sequence && columns + glyph.columns > width);
     // Escape sequences after the end too: the last one ends the colour.
-    if (wide == 0 || columns + wide <= width) result += text.substr(0, bytes);
-    columns += wide;
-    text.remove_prefix(bytes);
+    if (glyph.is_sequence || !is_full) result += text.substr(0, glyph.bytes);
+    columns += glyph.columns;
+    text.remove_prefix(glyph.bytes);
   }
   return result;
 }
@@ -170,10 +236,10 @@ std::string to_style_characters(std::string_view text, const TextStyle& style) {
   if (style.unicode) return std::string(text);
   std::string ascii;
   while (!text.empty()) {
-    const auto [bytes, wide] = first_of(text);
-    const std::string_view character = text.substr(0, bytes);
-    ascii += wide == 0 ? character : ascii_of(character);
-    text.remove_prefix(bytes);
+    const Glyph glyph = first_of(text);
+    const std::string_view character = text.substr(0, glyph.bytes);
+    ascii += glyph.is_sequence ? character : ascii_of(character);
+    text.remove_prefix(glyph.bytes);
   }
   return ascii;
 }

@@ -27,7 +27,8 @@ enum class Tint : std::uint8_t { bold, dim, good, bad };
 /// `text` in the tint, where the style has colours.
 [[nodiscard]] std::string colored(std::string_view text, Tint tint, const TextStyle& style);
 
-/// How many columns `text` takes: its characters, without escape sequences.
+/// How many columns `text` takes, without escape sequences: characters of East Asian scripts take
+/// two, marks over a character none.
 [[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
 
 /// As much of `text` as `width` columns hold.

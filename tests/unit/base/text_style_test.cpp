@@ -13,6 +13,14 @@ constexpr TextStyle kNarrow{.width = 20};
 constexpr TextStyle kAscii{.unicode = false};
 constexpr TextStyle kColor{.color = true};
 
+TEST(TextStyle, CountsTheColumnsThatATerminalDraws) {
+  EXPECT_EQ(columns_of("漢字"), 4U);
+  EXPECT_EQ(columns_of("e\xcc\x81"), 1U) << "an accent over a letter";
+  EXPECT_EQ(cut("漢字", 3), "漢") << "half a character has no room";
+  EXPECT_EQ(cut("e\xcc\x81x", 1), "e\xcc\x81");
+  EXPECT_EQ(to_style_characters("54 °C", {.unicode = false}), "54 C");
+}
+
 TEST(ColumnsOf, AreCharactersWithoutEscapeSequences) {
   EXPECT_EQ(columns_of(""), 0U);
   EXPECT_EQ(columns_of("350 J ±0.1"), 10U);
