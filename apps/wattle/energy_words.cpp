@@ -14,6 +14,12 @@ std::optional<Uncertain> uncertain_power(const MeasuredEnergy& energy, Seconds l
   return Uncertain{power->si(), (energy.uncertainty / (length - energy.unknown)).si()};
 }
 
+bool is_lower_bound(const MeasuredEnergy& energy, Seconds length) noexcept {
+  if (!energy.energy || energy.unknown <= Seconds(0)) return false;
+  const auto mean = mean_power(energy, length);
+  return !mean || *mean * energy.unknown > energy.uncertainty;
+}
+
 std::string flags_text(const Flags& flags, std::string_view between) {
   std::string text;
   flags.each([&](std::string_view name) {

@@ -19,6 +19,9 @@ namespace wattle::app {
 [[nodiscard]] std::optional<Uncertain> uncertain_power(const MeasuredEnergy& energy,
                                                        Seconds length) noexcept;
 
+/// It lacks more than its uncertainty: the last milliseconds of a time are no matter.
+[[nodiscard]] bool is_lower_bound(const MeasuredEnergy& energy, Seconds length) noexcept;
+
 /// False for a time that would be printed as 0.
 [[nodiscard]] constexpr bool is_shown(Seconds unknown) noexcept {
   constexpr double kLeastShownS = 0.0005;  // of "0.001 s"

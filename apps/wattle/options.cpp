@@ -153,18 +153,6 @@ DoctorOptions checked_doctor(const RawOptions& raw) {
   return options;
 }
 
-TopOptions checked_top(const RawOptions& raw) {
-  constexpr WordTable<TopKey, 4> kKeys = {{{"command", TopKey::command},
-                                           {"user", TopKey::user},
-                                           {"cgroup", TopKey::cgroup},
-                                           {"container", TopKey::container}}};
-  return {.system = raw.system,
-          .length = parse_seconds(raw.top_length, "--seconds", 0.1, 3600.0),
-          .key = value_of_word("--by", raw.top_key, kKeys),
-          .json = raw.json,
-          .estimate = raw.run.estimate};
-}
-
 /// The words of the line, without the command of the user after "--".
 struct Line {
   std::vector<std::string> words;
@@ -230,7 +218,7 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "compare") return checked_compare(raw.compare);
   if (name == "bench") return checked_bench(raw.bench, raw.system);
   if (name == "calibrate") return checked_calibrate(raw.calibrate);
-  if (name == "top") return checked_top(raw);
+  if (name == "top") return checked_top(raw.top, raw.system);
   if (name == "baseline") {
     return BaselineOptions{.system = raw.system,
                            .length = parse_seconds(raw.baseline_length, "--seconds", 2.0, 3600.0),
@@ -293,7 +281,6 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     return usage_error(context, unexpected(command, app));
   } catch (const CLI::RequiredError&) {
-    if (name == "top") return usage_error(context, "--once is required: it prints one table");
     const std::string_view missing = name == "summary" ? "a folder or file" : "a folder";
     if (known) {
       return usage_error(context, fmt::format("{} is missing: wattle {} DIR", missing, name));

@@ -15,7 +15,8 @@
 #include "compare_options.hpp"
 #include "runs/history.hpp"
 #include "save_options.hpp"
-#include "top_groups.hpp"
+#include "top/top_groups.hpp"
+#include "top/units.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
@@ -92,10 +93,19 @@ struct BaselineOptions {
 /// `wattle top`.
 struct TopOptions {
   System system;
-  std::chrono::nanoseconds length{0};
+  bool once = false;                   ///< one table over `length`
+  std::chrono::nanoseconds length{0};  ///< else the period
   TopKey key = TopKey::command;
   bool json = false;
-  bool estimate = false;  ///< a range where no sensor covers the CPU
+  bool estimate = false;               ///< a range where no sensor covers the CPU
+  std::vector<std::string> servers{};  ///< machines to follow instead of this one
+  std::string token_file{};            ///< for their daemons; empty: none
+  std::string ca_file{};               ///< likewise
+  std::string record{};                ///< file to write; empty: none
+  std::string replay{};                ///< file to show instead of a machine; empty: none
+  double speed = 1.0;                  ///< of the replay
+  bool ascii = false;
+  std::vector<TopUnit> units{TopUnit{}};  ///< that an energy is shown in
 };
 
 struct SummaryOptions {

@@ -41,15 +41,11 @@ struct Shown {
   bool is_lower_bound = false;
 };
 
-/// A lower bound lacks more than its uncertainty: the last milliseconds of a line are no matter.
 /// The power of a part of the time is no lower bound of a mean.
 Shown shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
   if (options.shows == PowerShows::power) return {uncertain_power(energy, length)};
   if (!energy.energy) return {};
-  const auto mean = mean_power(energy, length);
-  const bool lacks_more = !mean || *mean * energy.unknown > energy.uncertainty;
-  return {Uncertain{energy.energy->si(), energy.uncertainty.si()},
-          energy.unknown > Seconds(0) && lacks_more};
+  return {Uncertain{energy.energy->si(), energy.uncertainty.si()}, is_lower_bound(energy, length)};
 }
 
 /// No digit that the uncertainty does not support, which counts as `limit` if it is larger.

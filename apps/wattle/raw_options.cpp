@@ -77,23 +77,14 @@ nothing is kept. Exit status: 0, 1 if the machine was not idle or Ctrl-C ended i
 can be measured, 64 for a wrong option, 125 if the result cannot be written.
 )";
 
-constexpr const char* kTopFooter = R"(
-The rows and the rest add up to all CPU time. Energy is the share of each row in the measured energy
-above idle, and needs wattle baseline; it is a range and not measured. Exit status: 0, 2 if nothing is
-known of the CPUs or Ctrl-C ended it, 64 for a wrong option, 125 if stdout cannot be written.
-
-examples:
-  wattle top --once
-  wattle top --once --by container --seconds 10
-)";
-
 /// What follows the options of a command.
 struct Arguments {
   std::string_view command;
   std::string_view text;
 };
-constexpr std::array<Arguments, 10> kArguments = {{{"run", " -- CMD [ARG...]"},
+constexpr std::array<Arguments, 11> kArguments = {{{"run", " -- CMD [ARG...]"},
                                                    {"monitor", " DIR [-- CMD [ARG...]]"},
+                                                   {"top", " [SERVER...]"},
                                                    {"calibrate", " --meter FILE SERIES..."},
                                                    {"summary", " DIR"},
                                                    {"report", " FILE|ID..."},
@@ -230,19 +221,6 @@ void add_baseline(CLI::App& app, RawOptions& raw) {
   add_roots(*command, raw);
 }
 
-void add_top(CLI::App& app, RawOptions& raw) {
-  CLI::App* command = app.add_subcommand("top", "Show who uses the CPU cores, and the energy");
-  command->footer(kTopFooter);
-  command->add_flag("--once", raw.top_once, "Print one table and end")->required();
-  add_value(*command, "--seconds", raw.top_length, "SECONDS",
-            "Seconds to measure, from 0.1 to 3600");
-  add_value(*command, "--by", raw.top_key, "WHAT",
-            "One row per command, user, cgroup or container");
-  add_estimate(*command, raw.run.estimate);
-  command->add_flag("--json", raw.json, "As JSON on stdout");
-  add_roots(*command, raw);
-}
-
 void add_monitor(CLI::App& app, RawOptions& raw) {
   CLI::App* command =
       app.add_subcommand("monitor", "Record GPUs, CPUs, memory and disks to files in a folder");
@@ -297,7 +275,7 @@ void add_chosen(CLI::App& app, RawOptions& raw, std::string_view only) {
       [&] { add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C"); });
   add("baseline", [&] { add_baseline(app, raw); });
   add("calibrate", [&] { add_calibrate(app, raw.calibrate); });
-  add("top", [&] { add_top(app, raw); });
+  add("top", [&] { add_roots(*add_top(app, raw.top), raw); });
   add("monitor", [&] { add_monitor(app, raw); });
   add("summary", [&] { add_summary(app, raw); });
   add("history", [&] { add_history(app, raw.history); });

@@ -10,6 +10,7 @@
 #include "calibrate_options.hpp"
 #include "history_options.hpp"
 #include "options.hpp"
+#include "top/top_options.hpp"
 #include "track_options.hpp"
 
 namespace wattle::app {
@@ -45,9 +46,7 @@ struct RawOptions {
   RawCompareOptions compare;
   RawCalibrateOptions calibrate;
   std::string baseline_length = "30";
-  std::string top_length = "1";
-  std::string top_key = "command";
-  bool top_once = false;
+  RawTopOptions top;
 };
 
 /// Adds the options of the sub-command `only`, or of all if there is no such sub-command: to add

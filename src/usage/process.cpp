@@ -61,6 +61,11 @@ LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
   return live;
 }
 
+std::uint64_t page_bytes() noexcept {
+  static const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 /// No machine lives long enough to count further; sums of some have room.
 constexpr std::uint64_t kMostCount = (std::uint64_t{1} << 60U) - 1;
 
@@ -112,17 +117,20 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   process.threads = *threads;
   process.start_time = *start_time;
   process.address_bytes = *address_bytes;
+  const auto resident = parse_unsigned<std::uint64_t>(take_word(rest));
+  if (resident && *resident <= UINT64_MAX / page_bytes()) {
+    process.resident_bytes = *resident * page_bytes();
+  }
   return process;
 }
 
 std::optional<ProcessMemory> parse_statm(std::string_view text) noexcept {
-  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   take_word(text);  // size
   const auto resident = parse_unsigned<std::uint64_t>(take_word(text));
   const auto shared = parse_unsigned<std::uint64_t>(take_word(text));
-  if (!resident || !shared || *resident > UINT64_MAX / page_bytes) return std::nullopt;
-  return ProcessMemory{.rss_bytes = *resident * page_bytes,
-                       .shared_bytes = std::min(*shared, *resident) * page_bytes};
+  if (!resident || !shared || *resident > UINT64_MAX / page_bytes()) return std::nullopt;
+  return ProcessMemory{.rss_bytes = *resident * page_bytes(),
+                       .shared_bytes = std::min(*shared, *resident) * page_bytes()};
 }
 
 std::optional<ProportionalMemory> parse_smaps_rollup(std::string_view text) noexcept {

@@ -32,6 +32,9 @@ struct ProcessStat {
   std::uint64_t threads = 0;
   std::uint64_t start_time = 0;     ///< since boot; with `pid` it names a process for good
   std::uint64_t address_bytes = 0;  ///< 0: it has given its memory back, or is a kernel thread
+  /// In memory, by the kernel's own count, which lags by up to some pages a thread; absent where
+  /// the text ends before it.
+  std::optional<std::uint64_t> resident_bytes{};
 };
 
 /// False for one whose first thread alone has left: the others go on.

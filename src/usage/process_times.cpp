@@ -97,4 +97,24 @@ std::string container_in(std::string_view cgroup) {
   return {};
 }
 
+std::string pod_in(std::string_view cgroup) {
+  constexpr std::string_view kPod = "pod";
+  constexpr std::size_t kUid = 36;
+  constexpr std::size_t kShown = 8;
+  constexpr std::array<std::size_t, 4> kMarks = {8, 13, 18, 23};
+  for (std::size_t at = cgroup.find(kPod); at != std::string_view::npos;
+       at = cgroup.find(kPod, at + 1)) {
+    const std::string_view uid = cgroup.substr(at + kPod.size(), kUid);
+    if (uid.size() < kUid) break;
+    bool is_uid = true;
+    for (std::size_t i = 0; i < kUid; ++i) {
+      const bool is_mark = std::ranges::find(kMarks, i) != kMarks.end();
+      is_uid = is_uid && (is_mark ? uid[i] == '-' || uid[i] == '_'
+                                  : std::isxdigit(static_cast<unsigned char>(uid[i])) != 0);
+    }
+    if (is_uid) return std::string(uid.substr(0, kShown));
+  }
+  return {};
+}
+
 }  // namespace wattle

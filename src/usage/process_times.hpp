@@ -42,5 +42,8 @@ struct ProcessUse {
 /// The container in the path of a control group, by the first 12 digits of its number; empty where
 /// the path names none. Docker, containerd, CRI-O and Podman put 64 hexadecimal digits there.
 [[nodiscard]] std::string container_in(std::string_view cgroup);
+/// The Kubernetes pod in the path of a control group, by the first 8 digits of its UID; empty where
+/// the path names none. The kubelet puts "pod" and the UID there, with "-" or "_" in it.
+[[nodiscard]] std::string pod_in(std::string_view cgroup);
 
 }  // namespace wattle

@@ -36,13 +36,27 @@ void Pty::become_terminal() const {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(slave, fd);
 }
 
-void Pty::resize(unsigned short columns) const {
-  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+void Pty::resize(unsigned short columns, unsigned short lines) const {
+  const winsize size{.ws_row = lines, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
   EXPECT_EQ(::ioctl(master_.get(), TIOCSWINSZ, &size), 0) << "cannot resize";
 }
 
 void Pty::type(std::string_view keys) const {
   EXPECT_EQ(write_all(master_.get(), keys), 0) << "cannot type";
+}
+
+void Pty::take() {
+  std::array<char, 65536> chunk;
+  ssize_t count = 0;
+  while ((count = ::read(master_.get(), chunk.data(), chunk.size())) > 0) {
+    text_.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+}
+
+termios Pty::settings() const {
+  termios settings{};
+  EXPECT_EQ(::tcgetattr(master_.get(), &settings), 0);
+  return settings;
 }
 
 bool Pty::shows(std::string_view text) {

@@ -1,6 +1,8 @@
 // A terminal with the test in the place of its user.
 #pragma once
 
+#include <termios.h>
+
 #include <string>
 #include <string_view>
 
@@ -19,8 +21,12 @@ class Pty {
   /// In a new process: it leads a new session, with this terminal, and has it as 0 to 2.
   void become_terminal() const;
 
-  /// How wide it is.
-  void resize(unsigned short columns) const;
+  /// How wide and how high it is. The program is told.
+  void resize(unsigned short columns, unsigned short lines = 24) const;
+  /// Takes what the program has written by now.
+  void take();
+  /// How the program has set it.
+  [[nodiscard]] termios settings() const;
   /// As from the keyboard.
   void type(std::string_view keys) const;
   /// Waits until `text` is on the screen.

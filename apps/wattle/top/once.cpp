@@ -1,4 +1,6 @@
 // `wattle top --once`: who used the processors, and with which part of the energy.
+#include "top/once.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
 #include "tick_wait.hpp"
-#include "top_groups.hpp"
+#include "top/top_groups.hpp"
 #include "usage/process_times.hpp"
 #include "wattle/estimate.hpp"
 
@@ -58,6 +60,11 @@ std::string group_name(const TopOptions& options, const ProcessUse& use) {
   if (options.key == TopKey::user) return user_of(options.system, use.pid);
   std::string cgroup = cgroup_of(options.system, use.pid);
   if (options.key == TopKey::cgroup) return cgroup;
+  if (options.key == TopKey::process) return fmt::format("{} {}", use.name, use.pid);
+  if (options.key == TopKey::pod) {
+    const std::string pod = pod_in(cgroup);
+    return pod.empty() ? "no pod" : pod;
+  }
   const std::string container = container_in(cgroup);
   return container.empty() ? "no container" : container;
 }
@@ -154,7 +161,7 @@ std::string to_json(const Seen& seen) {
 
 }  // namespace
 
-int execute(const TopOptions& options) {
+int top_once(const TopOptions& options) {
   const Fd end = end_signals();
   Survey found = with_privileges([&] {
     return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));

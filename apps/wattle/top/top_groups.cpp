@@ -1,4 +1,4 @@
-#include "top_groups.hpp"
+#include "top/top_groups.hpp"
 
 #include <algorithm>
 #include <array>

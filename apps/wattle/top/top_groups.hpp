@@ -14,7 +14,7 @@
 namespace wattle::app {
 
 /// What processes are grouped by.
-enum class TopKey : std::uint8_t { command, user, cgroup, container };
+enum class TopKey : std::uint8_t { command, user, cgroup, container, pod, process };
 
 struct TopGroup {
   std::string name;

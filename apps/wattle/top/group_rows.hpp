@@ -1,0 +1,64 @@
+// Who uses the machine: rows of groups of processes whose shares add up to 100 %.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "top/observation.hpp"
+#include "top/top_groups.hpp"
+
+namespace wattle::app {
+
+/// What the shares are parts of. Only a measured power is measured; its division never is.
+enum class ShareOf : std::uint8_t { power, estimate, cpu_time };
+
+struct GroupRow {
+  enum class Kind : std::uint8_t {
+    group,
+    idle,       ///< what the idle machine draws
+    rest,       ///< interrupts, and processes that ended
+    undivided,  ///< power whose users are not known
+    hidden,     ///< rows for which a table has no room, together
+  };
+  Kind kind = Kind::group;
+  std::string name{};
+  std::size_t processes = 0;
+  pid_t pid = 0;          ///< of rows for one process
+  std::size_t depth = 0;  ///< in a tree of processes
+  Seconds cpu{0};         ///< CPU time in the period
+  std::optional<std::uint64_t> memory_bytes{};
+  std::optional<double> gpu_percent{};  ///< of GPUs: 200 is two of them all the time
+  std::optional<std::uint64_t> gpu_memory_bytes{};
+  std::optional<EnergyRange> energy{};  ///< its part of the energy of the period; not measured
+  double share = 0.0;                   ///< percent
+};
+
+struct GroupTable {
+  ShareOf share_of = ShareOf::cpu_time;
+  std::vector<GroupRow> groups{};
+  std::vector<GroupRow> others{};  ///< rows of other kinds
+  Seconds length{0};
+};
+
+/// The shares of all rows add up to 100, or are all 0 if nothing was used. For `TopKey::process` a
+/// row for each process. Energy is divided as docs/estimates.md describes: above the idle power by
+/// CPU time; a GPU's goes to who uses it.
+[[nodiscard]] GroupTable group_rows(const TopObservation& seen, TopKey key);
+
+/// Several rows as one of this kind.
+[[nodiscard]] GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::Kind kind,
+                              std::string name);
+
+/// Puts the rows of processes into the order of a tree, each after its parent; siblings stay in
+/// their order. Parents that are not there, and circles, end at the root.
+void order_as_tree(std::vector<GroupRow>& rows, const std::vector<TopProcess>& processes);
+
+/// Percentages with one decimal that add up to the sum of the given ones, as printed.
+[[nodiscard]] std::vector<double> rounded_shares(const std::vector<double>& shares);
+
+}  // namespace wattle::app

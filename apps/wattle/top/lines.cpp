@@ -1,0 +1,110 @@
+#include "top/lines.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/enum_table.hpp"
+#include "base/json_write.hpp"
+#include "top/view.hpp"
+#include "usage/usage_json.hpp"
+
+namespace wattle::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 5> kRowKinds = {"group", "idle", "rest", "undivided",
+                                                       "hidden"};
+constexpr std::array<std::string_view, 3> kShareWords = {"power", "estimate", "cpu_time"};
+
+void put_energy(const MeasuredEnergy& energy, Json& json) {
+  json["energy_j"] = or_null(energy.energy);
+  json["uncertainty_j"] = uncertainty_or_null(energy.energy, energy.uncertainty);
+  json["unknown_s"] = energy.unknown.count();
+}
+
+Json line_device_json(const TopDevice& device) {
+  Json json = {{"machine", text_or_null(device.machine)},
+               {"domain", device.name},
+               {"model", text_or_null(device.model)},
+               {"is_in_total", device.is_counted},
+               {"power_w", device.power ? Json(device.power->value) : Json()},
+               {"power_unknown", device.power ? Json() : text_or_null(device.reason)}};
+  put_energy(device.energy, json);
+  json["flags"] = json_of(device.energy.flags);
+  json["utilization_percent"] = or_null(device.utilization_percent);
+  json["memory_used_bytes"] = or_null(device.memory_used_bytes);
+  json["memory_total_bytes"] = or_null(device.memory_total_bytes);
+  json["temperature_celsius"] = or_null(device.temperature_celsius);
+  json["power_limit_w"] = or_null(device.limit_w);
+  return json;
+}
+
+Json line_total_json(const TopObservation& seen) {
+  const auto total = total_of(seen);
+  if (!total) return nullptr;
+  Json json = {{"power_w", total->power ? Json(total->power->value) : Json()},
+               {"is_lower_bound", total->is_lower_bound}};
+  put_energy(total->energy, json);
+  return json;
+}
+
+Json line_group_json(const GroupRow& row, bool is_estimate) {
+  Json energy = nullptr;
+  if (row.energy) {
+    energy = {{"low_j", row.energy->low.si()},
+              {"typical_j", row.energy->typical.si()},
+              {"high_j", row.energy->high.si()}};
+  }
+  return {{"name", row.name},
+          {"kind", entry_of(kRowKinds, row.kind)},
+          {"pid", row.pid > 0 ? Json(row.pid) : Json()},
+          {"processes", row.processes},
+          {"cpu_s", whole_nanoseconds(row.cpu)},
+          {"memory_bytes", or_null(row.memory_bytes)},
+          {"gpu_percent", or_null(row.gpu_percent)},
+          {"gpu_memory_bytes", or_null(row.gpu_memory_bytes)},
+          {"share_percent", row.share},
+          {is_estimate ? "estimate" : "share", std::move(energy)}};
+}
+
+}  // namespace
+
+std::string json_line(const TopObservation& seen, const GroupTable& groups, TopKey key) {
+  const bool is_estimate = groups.share_of == ShareOf::estimate;
+  Json devices = Json::array();
+  for (const TopDevice& device : seen.devices) devices.push_back(line_device_json(device));
+  Json machines = Json::array();
+  for (const TopMachine& machine : seen.machines) {
+    machines.push_back({{"name", machine.name},
+                        {"is_live", machine.is_live},
+                        {"trouble", text_or_null(machine.trouble)}});
+  }
+  Json rows = Json::array();
+  for (const GroupRow& row : groups.groups) rows.push_back(line_group_json(row, is_estimate));
+  for (const GroupRow& row : groups.others) rows.push_back(line_group_json(row, is_estimate));
+  Json notes = Json::array();
+  for (const PrintableText& note : seen.notes) notes.push_back(note);
+  const Json json = {{"schema", "wattle.top_line/1"},
+                     {"time_unix_s", seen.time_unix_s},
+                     {"elapsed_s", whole_nanoseconds(seen.elapsed)},
+                     {"length_s", whole_nanoseconds(seen.length)},
+                     {"host", text_or_null(seen.host)},
+                     {"devices", std::move(devices)},
+                     {"total", line_total_json(seen)},
+                     {"machines", std::move(machines)},
+                     {"cpu_s", or_null(seen.busy)},
+                     {"memory_used_bytes", or_null(seen.memory_used_bytes)},
+                     {"memory_total_bytes", or_null(seen.memory_total_bytes)},
+                     {"by", to_string(key)},
+                     {"share_of", entry_of(kShareWords, groups.share_of)},
+                     {"idle_basis", seen.idle ? text_or_null(seen.idle_note) : Json()},
+                     {"idle_unknown", seen.idle ? Json() : text_or_null(seen.idle_note)},
+                     {"groups", std::move(rows)},
+                     {"missing", std::move(notes)}};
+  return dumped(json) + "\n";
+}
+
+}  // namespace wattle::app

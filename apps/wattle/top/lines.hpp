@@ -1,0 +1,15 @@
+// `wattle top --json`: one line for each period.
+#pragma once
+
+#include <string>
+
+#include "top/group_rows.hpp"
+#include "top/observation.hpp"
+
+namespace wattle::app {
+
+/// With the line end. `groups`: of `seen`, by `key`.
+[[nodiscard]] std::string json_line(const TopObservation& seen, const GroupTable& groups,
+                                    TopKey key);
+
+}  // namespace wattle::app

@@ -1,0 +1,250 @@
+// `wattle top`: the machine, live, until the user quits.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/line_file.hpp"
+#include "commands.hpp"
+#include "end_signals.hpp"
+#include "output.hpp"
+#include "patient_poll.hpp"
+#include "screen.hpp"
+#include "top/frame.hpp"
+#include "top/lines.hpp"
+#include "top/once.hpp"
+#include "top/record.hpp"
+#include "top/source.hpp"
+#include "top/terminal.hpp"
+#include "top/view.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr int kNothingToShow = 2;
+
+/// Readable when the terminal's size has changed, or the program is stopped or continues.
+Fd screen_signals() {
+  sigset_t wanted;
+  ::sigemptyset(&wanted);
+  for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH}) ::sigaddset(&wanted, signal);
+  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
+  return fd;
+}
+
+/// Stops as the signal would have: not at all where nobody could continue it.
+void stop_here() noexcept {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+}
+
+/// Writes a recording, if there is one.
+class TopRecorder {
+ public:
+  explicit TopRecorder(const std::string& path) {
+    if (path.empty()) return;
+    file_.emplace(path, std::string(kTopRecordStart), top_record_header());
+    file_->clear();
+  }
+  void add(const TopObservation& seen) {
+    if (file_) file_->add(to_record_line(seen));
+  }
+
+ private:
+  std::optional<LineFile> file_{};
+};
+
+/// The screen, what it shows, and what keys change of it.
+class LiveTop {
+ public:
+  LiveTop(const TopOptions& options, TopSource& source)
+      : source_(source), style_(style_of(STDOUT_FILENO)) {
+    style_.unicode = style_.unicode && !options.ascii;
+    view_.key = options.key;
+    view_.units = options.units;
+    view_.is_replay = !options.replay.empty();
+    view_.speed = options.speed;
+  }
+
+  /// Until the user or a signal ends it.
+  void run(const Fd& end, const Fd& signals, TopRecorder& record) {
+    draw();
+    while (!is_over_ && !terminal_.output().is_over()) {
+      std::array<pollfd, 5> waited = {
+          pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
+          pollfd{.fd = signals.get(), .events = POLLIN, .revents = 0},
+          pollfd{.fd = source_.fd(), .events = POLLIN, .revents = 0},
+          pollfd{.fd = terminal_.input(), .events = POLLIN, .revents = 0},
+          pollfd{.fd = terminal_.output().has_rest() ? terminal_.output().fd() : -1,
+                 .events = POLLOUT,
+                 .revents = 0}};
+      constexpr int kSequenceMs = 50;
+      patient_poll(waited, keys_.is_waiting() ? kSequenceMs : -1);
+      if (waited[0].revents != 0 && has_come(end)) return;
+      if (waited[1].revents != 0) take_signals(signals);
+      if (waited[3].revents != 0) {
+        take_keys();
+      } else if (keys_.is_waiting()) {
+        if (const auto key = keys_.end_sequence()) take(*key);
+      }
+      if (waited[2].revents != 0) take_observation(record);
+      if (waited[4].revents != 0) terminal_.output().flush();
+      if (needs_drawing_ && !is_over_ && !terminal_.output().has_rest()) draw();
+    }
+  }
+
+ private:
+  void take_observation(TopRecorder& record) {
+    auto seen = source_.take();
+    if (!seen) return;
+    record.add(*seen);
+    trails_.add(*seen);
+    newest_ = std::move(*seen);
+    if (view_.is_paused) return;
+    shown_ = newest_;
+    needs_drawing_ = true;
+  }
+
+  void take_signals(const Fd& signals) {
+    signalfd_siginfo info{};
+    while (::read(signals.get(), &info, sizeof info) == sizeof info) {
+      switch (info.ssi_signo) {
+        case SIGTSTP:
+          terminal_.leave();
+          stop_here();
+          terminal_.enter();
+          break;
+        case SIGCONT:
+          terminal_.enter();
+          break;
+        default:
+          break;
+      }
+    }
+    needs_drawing_ = true;
+  }
+
+  void take_keys() {
+    const auto bytes = terminal_.read_keys();
+    if (!bytes) {
+      is_over_ = true;  // the terminal is gone
+      return;
+    }
+    for (const Key& key : keys_.take(*bytes)) take(key);
+  }
+
+  void take(const Key& key) {
+    const bool was_paused = view_.is_paused;
+    const TopEffect effect = apply(key, view_, hits_);
+    if (was_paused && !view_.is_paused) shown_ = newest_;
+    switch (effect) {
+      case TopEffect::none:
+        return;
+      case TopEffect::quit:
+        is_over_ = true;
+        return;
+      case TopEffect::reset:
+        source_.reset();
+        trails_.clear();
+        break;
+      case TopEffect::speed:
+        source_.set_speed(view_.speed);
+        break;
+      case TopEffect::repaint:
+        terminal_.forget();
+        break;
+      case TopEffect::redraw:
+        break;
+    }
+    needs_drawing_ = true;
+  }
+
+  void draw() {
+    needs_drawing_ = false;
+    const ScreenSize size = terminal_.size();
+    TextStyle style = style_;
+    style.width = size.columns;
+    TopFrame frame =
+        frame_of(shown_, group_rows(shown_, view_.shown_key()), trails_, view_, size, style);
+    hits_ = std::move(frame.hits);
+    terminal_.draw(frame.lines, size);
+  }
+
+  TopSource& source_;
+  TextStyle style_;
+  TopView view_{};
+  TopHits hits_{};
+  PowerTrails trails_{};
+  TopObservation newest_{};
+  TopObservation shown_{};
+  KeyDecoder keys_{};
+  Terminal terminal_{};
+  bool needs_drawing_ = false;
+  bool is_over_ = false;
+};
+
+void print_lines(const TopOptions& options, TopSource& source, const Fd& end, TopRecorder& record) {
+  LiveOutput out = LiveOutput::of_stdout();
+  const bool is_replay = !options.replay.empty();  // which can wait for a reader
+  while (!out.is_over() && (source.fd() >= 0 || out.has_rest())) {
+    std::array<pollfd, 3> waited = {
+        pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
+        pollfd{
+            .fd = is_replay && out.has_rest() ? -1 : source.fd(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = out.has_rest() ? out.fd() : -1, .events = POLLOUT, .revents = 0}};
+    patient_poll(waited, -1);
+    if (waited[0].revents != 0 && has_come(end)) break;
+    if (waited[2].revents != 0) out.flush();
+    if (waited[1].revents == 0) continue;
+    const auto seen = source.take();
+    if (!seen) continue;
+    record.add(*seen);
+    (void)out.put(json_line(*seen, group_rows(*seen, options.key), options.key));
+  }
+  out.close();
+}
+
+}  // namespace
+
+int execute(const TopOptions& options) {
+  if (options.once) return top_once(options);
+  if (!options.json && ::isatty(STDOUT_FILENO) != 1) {
+    return execute(usage_error("top",
+                               "stdout is not a terminal; --once prints one table, --json one "
+                               "line per period"));
+  }
+  const ScreenMessages messages("top", !options.json);
+  const Fd end = end_signals();
+  const Fd signals = options.json ? Fd() : screen_signals();
+  try {
+    const std::unique_ptr<TopSource> source = make_source(options);
+    TopRecorder record(options.record);
+    if (options.json) {
+      print_lines(options, *source, end, record);
+    } else {
+      LiveTop(options, *source).run(end, signals, record);
+    }
+  } catch (const NoSuchDevice& none) {
+    print_message("top", none.what());
+    return kNothingToShow;
+  }
+  return 0;
+}
+
+}  // namespace wattle::app

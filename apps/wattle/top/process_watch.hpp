@@ -1,0 +1,42 @@
+// All processes of this machine, and what each of them used since the last look.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "top/observation.hpp"
+#include "usage/procfs.hpp"
+#include "wattle/system.hpp"
+
+namespace wattle::app {
+
+/// Reads one file of each process a time; who it belongs to is read again every tenth time alone.
+/// Threads: one at a time.
+class ProcessWatch {
+ public:
+  explicit ProcessWatch(const System& system);
+
+  /// The first time CPU times are those since each process started, which say nothing: 0. After
+  /// that a process that is new counts from its start. A process that has ended is left out.
+  [[nodiscard]] std::vector<TopProcess> read();
+
+ private:
+  struct Known {
+    std::uint64_t start_time = 0;
+    std::uint64_t ticks = 0;
+    std::uint64_t first = 0;  ///< the number of the first reading that it was in; 0: none yet
+    std::uint64_t last = 0;
+    PrintableText user{};
+    PrintableText cgroup{};
+  };
+
+  System system_;
+  Procfs procfs_;
+  std::uint64_t readings_ = 0;
+  std::unordered_map<pid_t, Known> known_{};
+};
+
+}  // namespace wattle::app

@@ -1,0 +1,125 @@
+#include "top/terminal.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "base/text_style.hpp"
+#include "patient_poll.hpp"
+#include "progress.hpp"
+
+namespace wattle::app {
+namespace {
+
+// Other screen, no cursor, no wrapping at the right edge; the mouse reports presses, by SGR.
+constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?1000h\x1b[?1006h";
+constexpr std::string_view kLeave = "\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+}  // namespace
+
+ScreenSize whole_screen_size(int fd) noexcept {
+  winsize window{};
+  if (::ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) {
+    return {};
+  }
+  return {window.ws_col, window.ws_row};
+}
+
+std::vector<Redrawn> changes(const std::vector<std::string>& before,
+                             const std::vector<std::string>& lines, ScreenSize size) {
+  std::vector<Redrawn> redrawn;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i < before.size() && before[i] == lines[i]) continue;
+    redrawn.push_back({.movement = fmt::format("\x1b[{};1H", i + 1), .text = lines[i]});
+    // At the right edge the rest of the line would be its last character.
+    if (columns_of(lines[i]) < size.columns) redrawn.push_back({.movement = "\x1b[K", .text = {}});
+  }
+  return redrawn;
+}
+
+Terminal::Terminal() : out_(LiveOutput::of_stdout()), replaces_(can_replace_lines(STDOUT_FILENO)) {
+  termios before{};
+  if (::tcgetattr(STDIN_FILENO, &before) == 0) before_ = before;
+  has_input_ = before_.has_value();
+  enter();
+}
+
+Terminal::~Terminal() { leave(); }
+
+void Terminal::enter() noexcept {
+  if (before_) {
+    termios raw = *before_;
+    // Signals of keys stay: Ctrl-C and Ctrl-Z mean what they always mean.
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
+    raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL);
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+  }
+  if (replaces_) write_now(kEnter);
+  is_entered_ = true;
+  is_known_ = false;
+}
+
+void Terminal::leave() noexcept {
+  if (!is_entered_) return;
+  is_entered_ = false;
+  if (replaces_) write_now(kLeave);
+  // What was typed or sent by the mouse meanwhile is not for the shell.
+  if (before_) {
+    ::tcflush(STDIN_FILENO, TCIFLUSH);
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
+  }
+}
+
+void Terminal::write_now(std::string_view text) noexcept {
+  constexpr int kPatienceMs = 200;
+  try {
+    for (int i = 0; i < 2 && out_.has_rest(); ++i) {
+      std::array<pollfd, 1> waited = {pollfd{.fd = out_.fd(), .events = POLLOUT, .revents = 0}};
+      patient_poll(waited, kPatienceMs);
+      out_.flush();
+    }
+    (void)out_.put(Redrawn{.movement = std::string(text), .text = {}});
+  } catch (const std::exception&) {
+    // There is no terminal any more.
+  }
+}
+
+void Terminal::draw(const std::vector<std::string>& lines, ScreenSize size) {
+  if (!replaces_) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    (void)out_.put(text);
+    return;
+  }
+  const bool is_new = !is_known_ || size_ != size;
+  std::vector<Redrawn> redrawn = changes(is_new ? std::vector<std::string>() : shown_, lines, size);
+  if (is_new) redrawn.insert(redrawn.begin(), {.movement = "\x1b[0m\x1b[2J", .text = {}});
+  if (redrawn.empty() || !out_.put(redrawn)) return;
+  shown_ = lines;
+  size_ = size;
+  is_known_ = true;
+}
+
+std::optional<std::string> Terminal::read_keys() noexcept {
+  std::array<char, 1024> bytes;
+  const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (count > 0) return std::string(bytes.data(), static_cast<std::size_t>(count));
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return std::string();
+  // Nothing may be there any more, although there was.
+  std::array<pollfd, 1> now = {pollfd{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}};
+  if (count == 0 && ::poll(now.data(), now.size(), 0) == 0) return std::string();
+  has_input_ = false;
+  return std::nullopt;
+}
+
+int Terminal::input() const noexcept { return has_input_ ? STDIN_FILENO : -1; }
+
+}  // namespace wattle::app

@@ -1,0 +1,63 @@
+// The terminal of `wattle top`: raw keys, a screen of its own, and the user's terminal back at
+// every end.
+#pragma once
+
+#include <sys/types.h>
+#include <termios.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "live_output.hpp"
+#include "screen.hpp"
+
+namespace wattle::app {
+
+/// Of the terminal on `fd`, from 1x1 on; 80x24 where it does not say.
+[[nodiscard]] ScreenSize whole_screen_size(int fd) noexcept;
+
+/// What must be written so that a screen with the lines `before` shows `lines`.
+[[nodiscard]] std::vector<Redrawn> changes(const std::vector<std::string>& before,
+                                           const std::vector<std::string>& lines, ScreenSize size);
+
+/// Takes the terminal over while it exists. Threads: one at a time.
+class Terminal {
+ public:
+  Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  ~Terminal();
+
+  /// Draws what has changed; without escape sequences a screen below the other. Skips it if the
+  /// terminal has not taken the last one yet. Throws `WriteError`.
+  void draw(const std::vector<std::string>& lines, ScreenSize size);
+  /// The next `draw` draws everything.
+  void forget() noexcept { is_known_ = false; }
+  /// Gives the terminal back, and takes it over again.
+  void leave() noexcept;
+  void enter() noexcept;
+
+  /// What keys sent; absent at the end of input. Does not wait.
+  [[nodiscard]] std::optional<std::string> read_keys() noexcept;
+  /// To wait for keys; -1 where stdin is no terminal.
+  [[nodiscard]] int input() const noexcept;
+  [[nodiscard]] LiveOutput& output() noexcept { return out_; }
+  [[nodiscard]] ScreenSize size() const noexcept { return whole_screen_size(out_.fd()); }
+
+ private:
+  /// Writes at once, waiting for a moment; ignores failures.
+  void write_now(std::string_view text) noexcept;
+
+  LiveOutput out_;
+  bool replaces_;                    ///< it has escape sequences
+  std::optional<termios> before_{};  ///< absent where stdin is no terminal
+  bool is_entered_ = false;
+  bool has_input_ = false;
+  bool is_known_ = false;  ///< the screen shows `shown_`
+  ScreenSize size_{};
+  std::vector<std::string> shown_{};
+};
+
+}  // namespace wattle::app
