@@ -21,6 +21,7 @@
 #include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
 #include "wattle/unix_times.hpp"
+#include "wattle/work_units.hpp"
 
 namespace wattle {
 

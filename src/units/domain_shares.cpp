@@ -1,0 +1,265 @@
+#include "units/domain_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "units/unit_time.hpp"
+
+namespace wattle::detail {
+
+namespace {
+
+/// After the last unit, before the power counts as idle: sensors of up to 200 ms are known that do
+/// not state it.
+constexpr std::int64_t kQuietNs = 300'000'000;
+/// Powers within such a time are taken for one value.
+constexpr double kIdleBlockS = 0.1;
+constexpr double kLeastIdleS = 0.5;
+
+double weight_of(std::int64_t steps) noexcept { return static_cast<double>(steps) * kWeightStep; }
+
+}  // namespace
+
+void IdleWatch::add(double joules, double seconds, bool is_before_units) noexcept {
+  Part& part = is_before_units ? before_ : after_;
+  part.joules += joules;
+  part.seconds += seconds;
+  part.block_joules += joules;
+  part.block_seconds += seconds;
+  if (part.block_seconds < kIdleBlockS) return;
+  part.blocks.add(part.block_joules / part.block_seconds);
+  part.block_joules = 0.0;
+  part.block_seconds = 0.0;
+}
+
+std::optional<UnitIdlePower> IdleWatch::Part::power(const std::string& domain) const noexcept {
+  if (seconds < kLeastIdleS || blocks.count < 3) return std::nullopt;
+  const double error = std::sqrt(blocks.variance() / static_cast<double>(blocks.count));
+  return UnitIdlePower{domain, Watts(joules / seconds), Watts(2.0 * error)};
+}
+
+std::optional<UnitIdlePower> IdleWatch::found(const std::string& domain) const noexcept {
+  const auto before = before_.power(domain);
+  return before ? before : after_.power(domain);
+}
+
+std::optional<UnitIdlePower> IdleWatch::later(const std::string& domain) const noexcept {
+  return after_.power(domain);
+}
+
+void DomainShares::add(const UnitReading& reading) {
+  if (last_reading_ && reading.end <= *last_reading_) return;
+  UnitReading next = reading;
+  if (last_reading_) {
+    // The clock steps back for nobody: what overlaps is cut off, what is missing is unknown.
+    next.energy.unknown += std::max(Seconds(0), Seconds(reading.begin - *last_reading_));
+    next.begin = *last_reading_;
+  }
+  last_reading_ = reading.end;
+  readings_.push_back(next);
+}
+
+bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns) {
+  while (!readings_.empty()) {
+    UnitReading reading = readings_.front();
+    const std::int64_t end_ns = ns_of(reading.end) - lag_ns_;
+    if (end_ns > until_ns) return false;
+    readings_.pop_front();
+    if (end_ns_ == 0) {  // time before the first reading is unknown
+      interval_ = {.end_ns = ns_of(reading.begin) - lag_ns_};
+      interval_.begin_ns = std::min(
+          interval_.end_ns, log.events.empty() ? interval_.end_ns : log.events.front().at_ns);
+      interval_.unknown_s = seconds_of_ns(interval_.end_ns - interval_.begin_ns);
+      readings_.push_front(reading);
+    } else {
+      if (has_carried_) {
+        MeasuredEnergy& energy = reading.energy;
+        energy.unknown += carried_.energy.unknown;
+        if (carried_.energy.energy) {
+          energy.energy = energy.energy.value_or(Joules(0.0)) + *carried_.energy.energy;
+        }
+        has_carried_ = false;
+      }
+      if (end_ns <= end_ns_) {
+        carried_ = reading;
+        has_carried_ = true;
+        continue;
+      }
+      interval_ = {.begin_ns = end_ns_, .end_ns = end_ns};
+      const double length_s = seconds_of_ns(interval_.end_ns - interval_.begin_ns);
+      if (reading.energy.energy) interval_.joules = reading.energy.energy->si();
+      interval_.unknown_s =
+          interval_.joules ? std::min(reading.energy.unknown.count(), length_s) : length_s;
+      interval_.uncertainty_j = reading.energy.uncertainty.si();
+    }
+    end_ns_ = interval_.end_ns;
+    double weight_s = 0.0;
+    double covered_s = 0.0;
+    measure_weights(log, weight_s, covered_s);
+    share_out(interval_, weight_s, covered_s);
+    now_ns_ = interval_.begin_ns;
+    return true;
+  }
+  return false;
+}
+
+void DomainShares::measure_weights(const UnitEventLog& log, double& weight_s, double& covered_s) {
+  const std::uint64_t first = next_;
+  const std::int64_t weight = weight_;
+  std::int64_t running = running_;
+  std::int64_t before_ns = interval_.begin_ns;
+  double running_s = 0.0;
+  const auto pass = [&](std::int64_t at_ns) {
+    if (running > 0) {
+      const double length_s = seconds_of_ns(at_ns - before_ns);
+      weight_s += weight_of(weight_) * length_s;
+      running_s += static_cast<double>(running) * length_s;
+      covered_s += length_s;
+    }
+    before_ns = at_ns;
+  };
+  visit_events(log, [&](const UnitEvent& event, std::int64_t at_ns) {
+    pass(at_ns);
+    weight_ += event.adds_weight() ? event.weight : -event.weight;
+    running += event.adds_weight() ? 1 : -1;
+  });
+  pass(interval_.end_ns);
+  next_ = first;
+  weight_ = weight;
+  covered_s_ += covered_s;
+  running_s_ += running_s;
+}
+
+void DomainShares::share_out(Interval& interval, double weight_s, double covered_s) {
+  const double length_s = seconds_of_ns(interval.end_ns - interval.begin_ns);
+  const bool has_units = weight_s > 0.0;
+  const auto idle_power = idle();
+  lengths_s_ += length_s;
+  ++intervals_;
+  if (!interval.joules || (has_units && idle_share_ == IdleShare::kept && !idle_power)) {
+    interval.joules.reset();
+    interval.unknown_s = length_s;
+  }
+  balance_.unknown += Seconds(interval.unknown_s);
+  if (has_units) interval.unknown = interval.unknown_s / covered_s;
+  if (has_units != had_units_ && interval.joules) {
+    doubt_.measured_j2 += interval.uncertainty_j * interval.uncertainty_j;
+  }
+  had_units_ = has_units;
+  if (!interval.joules) return;
+
+  const double joules = *interval.joules;
+  balance_.measured += Joules(joules);
+  if (!has_units) {
+    balance_.without_units += Joules(joules);
+    watch_idle(interval);
+    return;
+  }
+  const double known_s = length_s - interval.unknown_s;
+  double above = joules;
+  if (idle_share_ == IdleShare::kept) {
+    above -= idle_power->power.si() * known_s;
+    balance_.idle += Joules(joules - above);
+    doubt_.idle_j += idle_power->uncertainty.si() * known_s;
+  } else if (idle_power && covered_s < length_s) {
+    above -= idle_power->power.si() * known_s * (length_s - covered_s) / length_s;
+    balance_.without_units += Joules(joules - above);
+  }
+  interval.rate = above / weight_s;
+  interval.whole_j = std::abs(interval.rate) * covered_s;
+  doubt_.joules += above;
+  // An end lies somewhere in the interval, whose power may have changed within it.
+  const double mean_weight = weight_s / covered_s;
+  const double measured = interval.uncertainty_j / mean_weight;
+  const double placed = std::abs(interval.rate - last_rate_) * covered_s;
+  interval.edge_j2 = measured * measured / 2.0 + placed * placed / 12.0;
+  last_rate_ = interval.rate;
+  last_unit_ns_ = interval.end_ns;
+}
+
+void DomainShares::watch_idle(const Interval& interval) {
+  if (interval.unknown_s > 0.0) return;
+  const double length_s = seconds_of_ns(interval.end_ns - interval.begin_ns);
+  if (last_unit_ns_ == 0 || interval.begin_ns >= last_unit_ns_ + kQuietNs) {
+    idle_watch_.add(*interval.joules, length_s, last_unit_ns_ == 0);
+    return;
+  }
+  const auto idle_power = idle();
+  doubt_.spilled_j += *interval.joules - (idle_power ? idle_power->power.si() * length_s : 0.0);
+}
+
+void DomainShares::advance(std::int64_t at_ns) noexcept {
+  if (running_ > 0) {
+    const double length_s = seconds_of_ns(at_ns - now_ns_);
+    sum_ += interval_.rate * length_s;
+    unknown_ += interval_.unknown * length_s;
+  }
+  now_ns_ = at_ns;
+}
+
+void DomainShares::enter(const UnitEvent& event, std::int64_t at_ns) {
+  advance(at_ns);
+  weight_ += event.weight;
+  ++running_;
+  if (event.slot >= starts_.size()) starts_.resize(event.slot + std::size_t{1});
+  starts_[event.slot] = {.sum = sum_,
+                         .unknown = unknown_,
+                         .edge_j2 = interval_.edge_j2,
+                         .weight = event.weight,
+                         .interval = interval_number_,
+                         .is_in = true};
+}
+
+UnitShare DomainShares::leave(const UnitEvent& event, std::int64_t at_ns) {
+  advance(at_ns);
+  weight_ -= event.weight;
+  --running_;
+  Start& start = starts_[event.slot];
+  const double weight = weight_of(event.weight);
+  UnitShare share{.joules = weight * (sum_ - start.sum),
+                  .unknown_s = unknown_ - start.unknown,
+                  .is_short = start.interval == interval_number_};
+  share.variance_j2 =
+      weight * weight *
+      (share.is_short ? interval_.whole_j * interval_.whole_j : start.edge_j2 + interval_.edge_j2);
+  start.is_in = false;
+  balance_.units += Joules(share.joules);
+  return share;
+}
+
+void DomainShares::finish_interval() noexcept {
+  advance(interval_.end_ns);
+  ++interval_number_;
+}
+
+UnitBalance DomainShares::balance() const {
+  UnitBalance balance = balance_;
+  for (const Start& start : starts_) {
+    if (start.is_in) balance.running += Joules(weight_of(start.weight) * (sum_ - start.sum));
+  }
+  return balance;
+}
+
+std::optional<UnitIdlePower> DomainShares::idle() const noexcept {
+  return domain_.idle ? domain_.idle : idle_watch_.found(domain_.name);
+}
+
+bool DomainShares::has_idle_changed() const noexcept {
+  const auto expected = idle();
+  const auto later = idle_watch_.later(domain_.name);
+  if (!expected || !later) return false;
+  const double change = std::abs(later->power.si() - expected->power.si());
+  const double doubt = std::hypot(later->uncertainty.si(), expected->uncertainty.si());
+  // 1 %: a device that warms up draws that much more.
+  return change > doubt && change > 0.01 * expected->power.si();
+}
+
+DomainShares::Doubt DomainShares::doubt() const noexcept {
+  Doubt doubt = doubt_;
+  doubt.mean_interval_s = intervals_ > 0 ? lengths_s_ / static_cast<double>(intervals_) : 0.0;
+  doubt.mean_running = covered_s_ > 0.0 ? running_s_ / covered_s_ : 0.0;
+  return doubt;
+}
+
+}  // namespace wattle::detail

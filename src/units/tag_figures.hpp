@@ -1,0 +1,79 @@
+// What the units of one tag, or one phase of them, spent: sums, distribution, and how it varies
+// from one block of time to the next. Bounded memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/moments.hpp"
+#include "units/unit_sketch.hpp"
+#include "wattle/work_units.hpp"
+
+namespace wattle::detail {
+
+/// What is added to an interval beside the variation in time; all in joules per joule of the sum.
+struct SumDoubt {
+  double relative = 0.0;  ///< ± (k = 2) of the measured sum
+  double spilled = 0.0;   ///< what may be missing in the sum
+  double block_s = 0.0;   ///< shortest block that counts as independent
+};
+
+/// Threads: one at a time.
+class TagFigures {
+ public:
+  void add(std::int64_t end_ns, double joules, double length_s, double work);
+  /// Of a phase: its parts in several domains come one by one. `is_new`: the first of them.
+  void add_part(std::int64_t end_ns, double joules, double length_s, bool is_new);
+  void add_unknown() noexcept { ++unknown_; }
+  void add_short() noexcept { ++short_; }
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] double joules() const noexcept { return joules_; }
+  [[nodiscard]] double seconds() const noexcept { return seconds_; }
+  /// Null before the first unit.
+  [[nodiscard]] const UnitSketch* sketch() const noexcept { return sketch_.get(); }
+  /// Everything but names and what a regression finds.
+  [[nodiscard]] UnitTag summary(const SumDoubt& doubt) const;
+
+ private:
+  struct Block {
+    double count = 0.0;
+    double joules = 0.0;
+    double work = 0.0;
+    Block& operator+=(const Block& other) noexcept {
+      count += other.count;
+      joules += other.joules;
+      work += other.work;
+      return *this;
+    }
+  };
+  /// Full, they are joined two by two.
+  static constexpr std::size_t kBlocks = 64;
+
+  Block& block_at(std::int64_t end_ns) noexcept;
+  /// The standard error of a ratio of sums; absent with too few blocks.
+  struct RatioError {
+    double standard = 0.0;
+    double critical = 0.0;  ///< for 95 %
+  };
+  [[nodiscard]] std::optional<RatioError> ratio_error(double Block::*below,
+                                                      double shortest_s) const;
+
+  std::uint64_t count_ = 0;
+  std::uint64_t unknown_ = 0;
+  std::uint64_t short_ = 0;
+  double joules_ = 0.0;
+  double seconds_ = 0.0;
+  double work_ = 0.0;
+  Moments moments_{};
+  std::array<Block, kBlocks> blocks_{};
+  std::size_t used_ = 0;
+  std::int64_t first_ns_ = 0;
+  std::int64_t block_ns_ = 0;
+  std::unique_ptr<UnitSketch> sketch_;
+};
+
+}  // namespace wattle::detail

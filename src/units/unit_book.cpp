@@ -1,0 +1,236 @@
+#include "units/unit_book.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "units/unit_time.hpp"
+
+namespace wattle::detail {
+
+namespace {
+
+/// Units that last so many updates show as they are.
+constexpr double kShownUpdates = 10.0;
+
+}  // namespace
+
+UnitBook::UnitBook(UnitEvents& events, const UnitTags& tags, std::vector<DividedDomain> domains,
+                   const UnitBookOptions& options)
+    : events_(events), tags_(tags), options_(options), kept_(options.kept_results) {
+  for (DividedDomain& domain : domains) {
+    shares_.emplace_back(std::move(domain), options.idle);
+    if (options.lag) shares_.back().set_lag(options.lag->count());
+    series_.emplace_back(options.lag);
+  }
+  weight_s_.resize(shares_.size());
+}
+
+void UnitBook::add(std::size_t domain, const UnitReading& reading) {
+  shares_[domain].add(reading);
+  const MeasuredEnergy& energy = reading.energy;
+  const bool is_known = energy.energy && energy.unknown <= Seconds(0);
+  series_[domain].add_energy(ns_of(reading.begin), ns_of(reading.end),
+                             is_known ? std::optional(energy.energy->si()) : std::nullopt);
+}
+
+void UnitBook::settle(const std::function<void(const UnitEnergy&)>& done) {
+  done_ = done ? &done : nullptr;
+  const std::size_t known = log_.events.size();
+  const std::int64_t until_ns = ns_of(events_.drain(log_.events));
+  const std::size_t columns = tags_.size();
+  if (figures_.size() < columns) {
+    figures_.resize(columns);
+    for (std::vector<double>& of_domain : weight_s_) of_domain.resize(columns);
+  }
+  for (std::size_t i = known; i < log_.events.size(); ++i) note(log_.events[i]);
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    LoadSeries& series = series_[i];
+    series.advance(until_ns);
+    shares_[i].set_lag(series.lag_ns());
+    shares_[i].divide(log_, until_ns, [this](const UnitEvent& event, const UnitShare& share) {
+      add_share(event, share);
+    });
+  }
+  drop_divided_events();
+  events_.release(released_);
+  released_.clear();
+  done_ = nullptr;
+}
+
+/// What is known of a unit as soon as an event comes.
+void UnitBook::note(const UnitEvent& event) {
+  if (event.slot >= units_.size()) units_.resize(event.slot + std::size_t{1});
+  Unit& unit = units_[event.slot];
+  if (event.kind == UnitEvent::Kind::begin) {
+    // A slot's next unit has the next id.
+    const UnitId id = unit.id == 0 ? event.slot : unit.id + (UnitId{1} << 32U);
+    unit = {.id = id,
+            .life = Life::running,
+            .tag = event.column,
+            .begin_ns = event.at_ns,
+            .weight = event.weight,
+            .phase_ns = event.at_ns};
+  }
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (!shares_[i].takes_part(event)) continue;
+    series_[i].add(event);
+    if (event.kind == UnitEvent::Kind::begin) ++unit.domains;
+    if (event.adds_weight()) continue;
+    weight_s_[i][event.column] += static_cast<double>(event.weight) * kWeightStep *
+                                  seconds_of_ns(event.at_ns - unit.phase_ns);
+  }
+  if (event.kind == UnitEvent::Kind::enter) unit.phase_ns = event.at_ns;
+  if (!event.adds_weight() && event.column != unit.tag) {
+    figures_[event.column].add_part(event.at_ns, 0.0, seconds_of_ns(event.at_ns - unit.phase_ns),
+                                    true);
+  }
+  if (event.kind != UnitEvent::Kind::end) return;
+  unit.life = Life::waiting;
+  unit.end_ns = event.at_ns;
+  unit.work = event.work;
+  ++waiting_;
+  if (unit.domains > 0) return;
+  unit.unknown_s = seconds_of_ns(unit.end_ns - unit.begin_ns);  // nothing is measured
+  finish(unit);
+}
+
+void UnitBook::add_share(const UnitEvent& event, const UnitShare& share) {
+  Unit& unit = units_[event.slot];
+  unit.joules += share.joules;
+  unit.unknown_s = std::max(unit.unknown_s, share.unknown_s);
+  unit.variance_j2 += share.variance_j2;
+  unit.is_short = share.is_short;
+  if (event.column != unit.tag)
+    figures_[event.column].add_part(event.at_ns, share.joules, 0, false);
+  if (event.kind == UnitEvent::Kind::end && --unit.domains == 0) finish(unit);
+}
+
+void UnitBook::finish(Unit& unit) {
+  TagFigures& figures = figures_[unit.tag];
+  // Rounding of cumulative sums is no time.
+  if (unit.unknown_s > 1e-9) {
+    figures.add_unknown();
+  } else {
+    figures.add(unit.end_ns, unit.joules, seconds_of_ns(unit.end_ns - unit.begin_ns), unit.work);
+    if (unit.is_short) figures.add_short();
+  }
+  unit.life = Life::none;
+  --waiting_;
+  released_.push_back(unit.id);
+  kept_[place_of(unit.id)] = unit;
+  if (done_ != nullptr) (*done_)(energy_of(unit));
+}
+
+void UnitBook::drop_divided_events() {
+  std::uint64_t next = log_.first + log_.events.size();
+  for (const DomainShares& shares : shares_) next = std::min(next, shares.next_event());
+  const std::uint64_t divided = next - log_.first;
+  // Moving the rest costs as much as it is long.
+  if (divided < log_.events.size() / 2) return;
+  log_.events.erase(log_.events.begin(),
+                    log_.events.begin() + static_cast<std::ptrdiff_t>(divided));
+  log_.first = next;
+}
+
+std::size_t UnitBook::place_of(UnitId unit) const noexcept {
+  const UnitId uses = unit >> 32U;
+  return static_cast<std::size_t>((uses * 0x9E3779B1U + slot_of(unit)) % kept_.size());
+}
+
+UnitState UnitBook::state(UnitId unit) const {
+  const std::uint32_t slot = slot_of(unit);
+  if (unit != 0 && slot < units_.size() && units_[slot].id == unit) {
+    if (units_[slot].life == Life::running) return UnitState::running;
+    if (units_[slot].life == Life::waiting) return UnitState::waiting;
+  }
+  const Unit& kept = kept_[place_of(unit)];
+  return unit != 0 && kept.id == unit ? UnitState::done : UnitState::forgotten;
+}
+
+std::optional<UnitEnergy> UnitBook::result(UnitId unit) const {
+  if (state(unit) != UnitState::done) return std::nullopt;
+  return energy_of(kept_[place_of(unit)]);
+}
+
+UnitEnergy UnitBook::energy_of(const Unit& unit) const {
+  UnitEnergy energy{.id = unit.id,
+                    .tag = tags_.name(unit.tag).name,
+                    .begin = time_of_ns(unit.begin_ns),
+                    .end = time_of_ns(unit.end_ns),
+                    .weight = static_cast<double>(unit.weight) * kWeightStep,
+                    .work = unit.work};
+  const double length_s = seconds_of_ns(unit.end_ns - unit.begin_ns);
+  const bool is_unknown = unit.unknown_s > 1e-9;
+  if (is_unknown) {
+    energy.energy.unknown = Seconds(std::min(unit.unknown_s, length_s));
+    energy.energy.flags.set(Flag::gap);
+  }
+  if (!is_unknown || unit.unknown_s < length_s * (1.0 - 1e-6)) {
+    energy.energy.energy = Joules(unit.joules);
+    energy.energy.uncertainty = Joules(std::sqrt(unit.variance_j2));
+  }
+  if (unit.is_short) energy.energy.flags.set(Flag::short_window);
+  return energy;
+}
+
+SumDoubt UnitBook::doubt() const {
+  double joules = 0.0;
+  double measured_j2 = 0.0;
+  double idle_j = 0.0;
+  double spilled_j = 0.0;
+  double interval_s = 0.0;
+  for (const DomainShares& shares : shares_) {
+    const DomainShares::Doubt part = shares.doubt();
+    joules += part.joules;
+    measured_j2 += part.measured_j2;
+    idle_j += part.idle_j;
+    spilled_j += std::max(0.0, part.spilled_j);
+    interval_s = std::max(interval_s, part.mean_interval_s);
+  }
+  if (!(joules > 0.0)) return {.relative = 1.0};
+  return {.relative = std::hypot(std::sqrt(measured_j2), idle_j) / joules,
+          .spilled = spilled_j / joules,
+          .block_s = kShownUpdates * interval_s};
+}
+
+UnitsReport UnitBook::report() const {
+  UnitsReport report{.running = events_.running(),
+                     .waiting = waiting_,
+                     .ended_twice = events_.ended_twice(),
+                     .refused = events_.refused(),
+                     .beyond_tags = tags_.beyond()};
+  std::vector<LoadFit> fits;
+  double overlap = 0.0;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    fits.push_back(series_[i].fit());
+    report.domains.push_back(domain_report(i, fits.back()));
+    overlap = std::max(overlap, shares_[i].doubt().mean_running);
+  }
+  const SumDoubt sum_doubt = doubt();
+  const auto add = [&](std::uint16_t column) {
+    UnitTag tag = figures_[column].summary(sum_doubt);
+    const UnitTags::Name& name = tags_.name(column);
+    tag.tag = name.of ? tags_.name(*name.of).name : name.name;
+    if (name.of) tag.phase = name.name;
+    if (overlap < 2.0 && tag.mean_time.count() < sum_doubt.block_s) tag.is_short = true;
+    if (tag.count > 0) add_fit(tag, column, fits);
+    report.tags.push_back(std::move(tag));
+  };
+  for (std::size_t i = 0; i < figures_.size(); ++i) {
+    const auto column = static_cast<std::uint16_t>(i);
+    if (tags_.name(column).of) continue;
+    if (column == UnitTags::kOther && figures_[i].count() == 0) continue;
+    add(column);
+    for (std::size_t j = 0; j < figures_.size(); ++j) {
+      if (tags_.name(static_cast<std::uint16_t>(j)).of == column)
+        add(static_cast<std::uint16_t>(j));
+    }
+  }
+  report.contrasts = contrasts(fits);
+  return report;
+}
+
+}  // namespace wattle::detail

@@ -1,0 +1,100 @@
+// The book of units: what each of them spent, in all domains together, and what the units of each
+// tag spent. Readings go in, figures come out; no sensor, no thread, no clock of its own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "units/domain_shares.hpp"
+#include "units/load_series.hpp"
+#include "units/tag_figures.hpp"
+#include "units/unit_events.hpp"
+#include "units/unit_tags.hpp"
+#include "wattle/work_units.hpp"
+
+namespace wattle::detail {
+
+struct UnitBookOptions {
+  IdleShare idle = IdleShare::to_units;
+  std::optional<std::chrono::nanoseconds> lag{};
+  std::size_t kept_results = 4096;
+};
+
+/// Threads: one at a time.
+class UnitBook {
+ public:
+  /// `events` and `tags` outlive it.
+  UnitBook(UnitEvents& events, const UnitTags& tags, std::vector<DividedDomain> domains,
+           const UnitBookOptions& options);
+
+  /// The next reading of a domain.
+  void add(std::size_t domain, const UnitReading& reading);
+  /// Takes what has started and ended, and divides all readings that are covered by that. Calls
+  /// `done` for each unit whose energy is final now.
+  void settle(const std::function<void(const UnitEnergy&)>& done = {});
+
+  [[nodiscard]] UnitState state(UnitId unit) const;
+  [[nodiscard]] std::optional<UnitEnergy> result(UnitId unit) const;
+  [[nodiscard]] UnitsReport report() const;
+  /// Units that have ended and are not final.
+  [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
+  [[nodiscard]] std::size_t domains() const noexcept { return shares_.size(); }
+  [[nodiscard]] const DomainShares& shares(std::size_t domain) const { return shares_[domain]; }
+  [[nodiscard]] const LoadSeries& series(std::size_t domain) const { return series_[domain]; }
+  [[nodiscard]] const TagFigures& figures(std::uint16_t column) const { return figures_[column]; }
+  /// Events that wait for readings.
+  [[nodiscard]] std::size_t pending_events() const noexcept { return log_.events.size(); }
+
+ private:
+  enum class Life : std::uint8_t { none, running, waiting };
+  /// A unit that is not final.
+  struct Unit {
+    UnitId id = 0;
+    Life life = Life::none;
+    std::uint16_t tag = 0;
+    std::uint16_t domains = 0;  ///< that have not added its share
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::int64_t weight = 0;
+    double work = 0.0;
+    double joules = 0.0;
+    double unknown_s = 0.0;
+    double variance_j2 = 0.0;
+    bool is_short = false;
+    std::int64_t phase_ns = 0;  ///< when its phase started
+  };
+
+  void take_events();
+  void note(const UnitEvent& event);
+  void leave_phase(const UnitEvent& event, Unit& unit);
+  void add_share(const UnitEvent& event, const UnitShare& share);
+  void finish(Unit& unit);
+  void drop_divided_events();
+  [[nodiscard]] UnitEnergy energy_of(const Unit& unit) const;
+  [[nodiscard]] std::size_t place_of(UnitId unit) const noexcept;
+  [[nodiscard]] SumDoubt doubt() const;
+  [[nodiscard]] UnitDomain domain_report(std::size_t domain, const LoadFit& fit) const;
+  void add_fit(UnitTag& tag, std::uint16_t column, const std::vector<LoadFit>& fits) const;
+  [[nodiscard]] std::vector<UnitContrast> contrasts(const std::vector<LoadFit>& fits) const;
+
+  UnitEvents& events_;
+  const UnitTags& tags_;
+  UnitBookOptions options_;
+  std::vector<DomainShares> shares_;
+  std::vector<LoadSeries> series_;
+  UnitEventLog log_;
+  std::vector<Unit> units_;  ///< by slot
+  std::vector<TagFigures> figures_;
+  std::vector<UnitId> released_;
+  std::vector<Unit> kept_;  ///< final ones, by their ids
+  /// Weight x seconds of what has ended, by domain and column.
+  std::vector<std::vector<double>> weight_s_;
+  std::uint64_t waiting_ = 0;
+  const std::function<void(const UnitEnergy&)>* done_ = nullptr;
+};
+
+}  // namespace wattle::detail

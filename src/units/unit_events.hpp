@@ -1,0 +1,126 @@
+// The starts and ends of units, as they come from any thread. The only part of units of work that
+// the measured program waits for: everything else happens in the thread that reads the sensors.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/forks.hpp"
+#include "wattle/work_units.hpp"
+
+namespace wattle::detail {
+
+/// Weights are whole numbers of this: their sums are exact, and 0 once every unit has ended.
+inline constexpr double kWeightStep = 0x1p-20;
+inline constexpr double kLeastWeight = 1e-6;
+inline constexpr double kMostWeight = 1e6;
+
+/// Absent for a weight out of range, or not a number.
+[[nodiscard]] inline std::optional<std::int64_t> weight_steps(double weight) noexcept {
+  if (!(weight >= kLeastWeight && weight <= kMostWeight)) return std::nullopt;
+  return std::max<std::int64_t>(1, std::llround(weight / kWeightStep));
+}
+
+/// A unit starts to have a weight, or no longer has it.
+struct UnitEvent {
+  enum class Kind : std::uint8_t {
+    begin,  ///< of the unit
+    enter,  ///< a phase
+    leave,  ///< what it was in before that phase
+    end,    ///< of the unit
+  };
+  [[nodiscard]] bool adds_weight() const noexcept { return kind <= Kind::enter; }
+
+  std::int64_t at_ns = 0;   ///< of the steady clock
+  std::int64_t weight = 0;  ///< in steps
+  double work = 0.0;        ///< of an end
+  std::uint32_t slot = 0;
+  std::uint16_t column = 0;  ///< of the tag or phase that it enters or leaves
+  std::uint8_t gpu = 0;      ///< 0: all; else the number of the one GPU, from 1
+  Kind kind = Kind::begin;
+};
+static_assert(sizeof(UnitEvent) == 32);
+
+/// The place of a running unit in tables; it is used again after the unit.
+[[nodiscard]] constexpr std::uint32_t slot_of(UnitId id) noexcept {
+  return static_cast<std::uint32_t>(id);
+}
+
+/// In a child of the process that made it nothing happens: its locks may be taken there for ever.
+/// Threads: any, except where a function says otherwise.
+class UnitEvents {
+ public:
+  /// `clock` outlives it.
+  explicit UnitEvents(const TimeSource& clock);
+
+  struct Started {
+    UnitId id = 0;
+    std::int64_t at_ns = 0;
+  };
+  /// Absent if there is no memory, or in a child.
+  std::optional<Started> begin(std::uint16_t column, std::int64_t weight,
+                               std::uint8_t gpu) noexcept;
+  /// Of a unit whose last event was at `last_ns`. Stamps the events with the present time, but
+  /// later than that; returns it. `leaves` is an end or a leave.
+  std::int64_t leave(UnitEvent leaves, std::int64_t last_ns,
+                     const UnitEvent* enters = nullptr) noexcept;
+  void count_second_end() noexcept { ++ended_twice_; }
+
+  [[nodiscard]] std::uint64_t ended_twice() const noexcept { return ended_twice_; }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+  [[nodiscard]] bool is_copy() const noexcept { return forks_ != forks(); }
+  /// Units that have not ended.
+  [[nodiscard]] std::uint64_t running() const noexcept;
+
+  /// Appends all events from before the time that it returns, in the order of their times. Threads:
+  /// one at a time.
+  TimePoint drain(std::vector<UnitEvent>& into);
+  /// The slots of these units are free. Threads: one at a time.
+  void release(std::span<const UnitId> units);
+
+ private:
+  static constexpr std::size_t kShards = 64;
+  static constexpr std::uint32_t kSlotsAtOnce = 256;
+
+  /// What the threads write to: mostly each has one of its own.
+  struct alignas(64) Shard {
+    mutable std::mutex mutex;
+    std::vector<UnitEvent> events;
+    std::vector<UnitId> free;  ///< ids for the next units
+    std::int64_t last_ns = 0;
+    std::uint64_t begun = 0;
+    std::uint64_t ended = 0;
+  };
+  [[nodiscard]] Shard& shard() noexcept;
+  /// Not before the last event of the shard: its events are in order.
+  [[nodiscard]] std::int64_t now_in(Shard& shard, std::int64_t after) const noexcept;
+  void refill(Shard& shard);
+
+  const TimeSource& clock_;
+  std::uint64_t forks_;  ///< when it was made
+  std::array<Shard, kShards> shards_;
+  std::atomic<std::uint64_t> ended_twice_ = 0;
+  std::atomic<std::uint64_t> refused_ = 0;
+
+  std::mutex free_mutex_;
+  std::vector<UnitId> free_;
+  std::uint32_t next_slot_ = 1;  ///< no unit has the id 0
+
+  // Of `drain`: what was taken from each shard but is too new, and where its first such event is.
+  struct Taken {
+    std::vector<UnitEvent> events;
+    std::size_t first = 0;
+  };
+  std::array<Taken, kShards> taken_;
+};
+
+}  // namespace wattle::detail

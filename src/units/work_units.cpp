@@ -1,0 +1,179 @@
+#include "wattle/work_units.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "base/worker.hpp"
+#include "energy/metered_domains.hpp"
+#include "units/units_reader.hpp"
+#include "units/work_units_maker.hpp"
+#include "wattle/energy_meter.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+namespace {
+
+/// As long as other classes take to stop.
+constexpr std::chrono::nanoseconds kStopPatience = std::chrono::milliseconds(100);
+
+std::int64_t checked_weight(double weight) {
+  if (const auto steps = detail::weight_steps(weight)) return *steps;
+  throw InvalidArgument("cannot start a unit: its weight must be a number from 1e-6 to 1e6");
+}
+
+EnergyMeterOptions meter_options(const WorkUnitsOptions& options) {
+  return {.domains = options.domains,
+          .gpus = options.gpus,
+          .sources = options.sources,
+          .if_unavailable = options.if_unavailable,
+          .system = options.system};
+}
+
+}  // namespace
+
+WorkUnit& WorkUnit::operator=(WorkUnit&& other) noexcept {
+  if (this == &other) return *this;
+  end_if_running();
+  desk_ = other.desk_;
+  id_ = std::exchange(other.id_, 0);
+  last_ns_ = other.last_ns_;
+  weight_ = other.weight_;
+  work_ = other.work_;
+  tag_ = other.tag_;
+  column_ = other.column_;
+  gpu_ = other.gpu_;
+  is_running_ = std::exchange(other.is_running_, false);
+  return *this;
+}
+
+WorkUnit::~WorkUnit() { end_if_running(); }
+
+void WorkUnit::add(double work) noexcept {
+  if (is_running_ && work > 0.0 && std::isfinite(work)) work_ += work;
+}
+
+void WorkUnit::phase(std::string_view name, double weight) {
+  const std::int64_t steps = checked_weight(weight);
+  if (!is_running_ || desk_ == nullptr || desk_->events.is_copy()) return;
+  const detail::UnitEvent leaves{.weight = weight_,
+                                 .slot = detail::slot_of(id_),
+                                 .column = column_,
+                                 .gpu = gpu_,
+                                 .kind = detail::UnitEvent::Kind::leave};
+  weight_ = steps;
+  column_ = desk_->tags.column(name, tag_);
+  const detail::UnitEvent enters{.weight = weight_,
+                                 .slot = leaves.slot,
+                                 .column = column_,
+                                 .gpu = gpu_,
+                                 .kind = detail::UnitEvent::Kind::enter};
+  last_ns_ = desk_->events.leave(leaves, last_ns_, &enters);
+}
+
+void WorkUnit::end() noexcept {
+  if (!std::exchange(is_running_, false)) {
+    if (desk_ != nullptr && id_ != 0) desk_->events.count_second_end();
+    return;
+  }
+  if (desk_ == nullptr) return;
+  (void)desk_->events.leave({.weight = weight_,
+                             .work = work_,
+                             .slot = detail::slot_of(id_),
+                             .column = column_,
+                             .gpu = gpu_,
+                             .kind = detail::UnitEvent::Kind::end},
+                            last_ns_);
+}
+
+/// The thread shares the reader: it may hang in a driver when all else ends.
+struct WorkUnits::Impl {
+  Impl(std::shared_ptr<detail::MeteredDomains> domains, const WorkUnitsOptions& options,
+       const TimeSource& clock)
+      : reader(std::make_shared<detail::UnitsReader>(std::move(domains), options, clock)) {
+    (void)reader->read();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (worker) (void)worker->stop(kStopPatience);
+    const bool is_copy = reader->desk().events.is_copy();
+    reader->keep_desk();
+    if (is_copy) leak(reader);  // its locks may be taken for ever
+  }
+
+  void start(std::chrono::nanoseconds period) {
+    worker = std::make_unique<Worker>(Worker::every(period, [own = reader] { (void)own->read(); }),
+                                      "a thread to read the energy of units of work with");
+  }
+
+  std::shared_ptr<detail::UnitsReader> reader;
+  std::unique_ptr<Worker> worker;  ///< null: tests read
+  bool is_stopped = false;
+};
+
+WorkUnits::WorkUnits(WorkUnitsOptions options)
+    : impl_(std::make_unique<Impl>(detail::MeteredDomains::open(meter_options(options)), options,
+                                   machine_clock())) {
+  impl_->start(options.period);
+}
+
+WorkUnits::WorkUnits(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+WorkUnits::~WorkUnits() = default;
+WorkUnits::WorkUnits(WorkUnits&&) noexcept = default;
+WorkUnits& WorkUnits::operator=(WorkUnits&&) noexcept = default;
+
+WorkUnits::Impl& WorkUnits::impl() const {
+  if (!impl_) throw InvalidArgument("cannot use units of work that were moved");
+  return *impl_;
+}
+
+WorkUnit WorkUnits::begin(std::string_view tag, double weight) {
+  return begin(tag, UnitOptions{.weight = weight});
+}
+
+WorkUnit WorkUnits::begin(std::string_view tag, const UnitOptions& options) {
+  detail::UnitsReader& reader = *impl().reader;
+  WorkUnit unit;
+  unit.weight_ = checked_weight(options.weight);
+  if (options.gpu) unit.gpu_ = reader.gpu_number(*options.gpu);
+  unit.is_running_ = true;
+  if (impl_->is_stopped) return unit;
+  detail::UnitDesk& desk = reader.desk();
+  if (desk.events.is_copy()) return unit;
+  unit.tag_ = desk.tags.column(tag);
+  unit.column_ = unit.tag_;
+  if (const auto started = desk.events.begin(unit.tag_, unit.weight_, unit.gpu_)) {
+    unit.desk_ = &desk;
+    unit.id_ = started->id;
+    unit.last_ns_ = started->at_ns;
+  }
+  return unit;
+}
+
+UnitState WorkUnits::state(UnitId unit) const { return impl().reader->state(unit); }
+
+std::optional<UnitEnergy> WorkUnits::result(UnitId unit) const {
+  return impl().reader->result(unit);
+}
+
+bool WorkUnits::update() { return impl().reader->read(); }
+
+UnitsReport WorkUnits::report() const { return impl().reader->report(); }
+
+std::vector<std::string> WorkUnits::domains() const { return impl().reader->domains(); }
+
+std::vector<Refusal> WorkUnits::missing() const { return impl().reader->missing(); }
+
+void WorkUnits::stop() {
+  if (std::exchange(impl().is_stopped, true)) return;
+  if (impl_->worker) (void)impl_->worker->stop(kStopPatience);
+  (void)impl_->reader->read();
+}
+
+WorkUnits detail::WorkUnitsMaker::units(std::shared_ptr<MeteredDomains> domains,
+                                        const WorkUnitsOptions& options, const TimeSource& clock) {
+  return WorkUnits(std::make_unique<WorkUnits::Impl>(std::move(domains), options, clock));
+}
+
+}  // namespace wattle
