@@ -26,7 +26,7 @@ inline constexpr double kMostWeight = 1e6;
 
 /// Absent for a weight out of range, or not a number.
 [[nodiscard]] inline std::optional<std::int64_t> weight_steps(double weight) noexcept {
-  if (!(weight >= kLeastWeight && weight <= kMostWeight)) return std::nullopt;
+  if (std::isnan(weight) || weight < kLeastWeight || weight > kMostWeight) return std::nullopt;
   return std::max<std::int64_t>(1, std::llround(weight / kWeightStep));
 }
 
@@ -105,22 +105,21 @@ class UnitEvents {
   [[nodiscard]] std::int64_t now_in(Shard& shard, std::int64_t after) const noexcept;
   void refill(Shard& shard);
 
-  const TimeSource& clock_;
-  std::uint64_t forks_;  ///< when it was made
-  std::array<Shard, kShards> shards_;
-  std::atomic<std::uint64_t> ended_twice_ = 0;
-  std::atomic<std::uint64_t> refused_ = 0;
-
-  std::mutex free_mutex_;
-  std::vector<UnitId> free_;
-  std::uint32_t next_slot_ = 1;  ///< no unit has the id 0
-
   // Of `drain`: what was taken from each shard but is too new, and where its first such event is.
   struct Taken {
     std::vector<UnitEvent> events;
     std::size_t first = 0;
   };
+
+  std::array<Shard, kShards> shards_;
+  const TimeSource& clock_;
+  std::uint64_t forks_;  ///< when it was made
+  std::atomic<std::uint64_t> ended_twice_ = 0;
+  std::atomic<std::uint64_t> refused_ = 0;
+  std::vector<UnitId> free_;
+  std::mutex free_mutex_;
   std::array<Taken, kShards> taken_;
+  std::uint32_t next_slot_ = 1;  ///< no unit has the id 0
 };
 
 }  // namespace wattle::detail

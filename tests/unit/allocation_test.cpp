@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "counted_allocations.hpp"
+#include "energy/metered_machine.hpp"
 #include "fakes/drm_tree.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/one_window.hpp"
@@ -25,6 +26,7 @@
 #include "sanitized.hpp"
 #include "sensors/drm/drm.hpp"
 #include "sensors/providers.hpp"
+#include "units/work_units_maker.hpp"
 #include "usage/machine.hpp"
 #include "usage/tree_reader.hpp"
 #include "wattle/energy_meter.hpp"
@@ -139,6 +141,29 @@ TEST_F(Allocations, AreNoneWhereAMeterRecordsATagItKnows) {
   });
   EXPECT_EQ(made, 0U);
   EXPECT_EQ(meter.trace().size(), kRecords + 1);
+}
+
+TEST_F(Allocations, AreNoneWhereUnitsOfWorkStartAndEnd) {
+  tests::MeteredMachine machine;
+  machine.draws(Domain::package(0), Watts(10.0));
+  WorkUnits units = detail::WorkUnitsMaker::units(machine.domains(), {}, machine.clock());
+  const auto work = [&] {
+    for (int i = 0; i < 1000; ++i) {
+      WorkUnit unit = units.begin("a tag that is longer than a string holds without help");
+      unit.phase("prefill");
+      unit.add(1.0);
+      unit.end();
+    }
+  };
+  for (int round = 0; round < 4; ++round) {
+    work();
+    machine.wait(100ms);
+    (void)units.update();
+  }
+  EXPECT_EQ(allocations_of(work), 0U);
+  machine.wait(100ms);
+  EXPECT_TRUE(units.update());
+  EXPECT_EQ(units.report().tags.front().count, 5000U);
 }
 
 TEST_F(Allocations, AreNoneWhereUpdatesAreWatched) {
