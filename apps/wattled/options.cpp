@@ -215,10 +215,7 @@ CLI::Option* add_number(CLI::App& app, const char* name, Number& to, const char*
       ->transform(CLI::Validator(refuse_others, "", ""));
 }
 
-void add_serve(CLI::App& app, Raw& raw) {
-  CLI::App& serve = *app.add_subcommand("serve", "Serve power and energy over HTTP");
-  serve.footer(kServeFooter);
-  serve.option_defaults()->always_capture_default();
+void add_listening(CLI::App& serve, Raw& raw) {
   ServeOptions& to = raw.serve;
   // A list may be given in parts: --mode uds --mode tcp.
   serve.add_option("--mode", raw.mode, "Where to listen: uds, tcp or uds,tcp")
@@ -242,6 +239,10 @@ void add_serve(CLI::App& app, Raw& raw) {
       ->needs(certificate);
   serve.add_flag("--allow-plain-http", to.allows_plain_http,
                  "Serve other machines without encryption");
+}
+
+void add_devices(CLI::App& serve, Raw& raw) {
+  ServeOptions& to = raw.serve;
   serve
       .add_option("--enable", raw.enable,
                   "What to serve, comma-separated: gpu-read, cpu-read, gpu-control")
@@ -270,6 +271,9 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve.add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi");
   add_number(serve, "--num-workers", raw.workers, "Ignored; accepted for zeusd compatibility", "N")
       ->default_str("");
+}
+
+void add_clients(CLI::App& serve, ServeOptions& to) {
   add_named(serve, "--signing-key-path", to.key_path, "Require tokens signed with this key");
   add_named(serve, "--revoked", to.revoked_path, "Refuse the tokens in this file");
   add_named(serve, "--audience", to.audience, "Also accept tokens for this server (aud)", "NAME");
@@ -283,6 +287,16 @@ void add_serve(CLI::App& app, Raw& raw) {
   add_number(serve, "--max-streams-per-token", to.most_per_token,
              "Streams per token (default: a quarter of all connections)", "N", 1)
       ->default_str("");
+}
+
+void add_serve(CLI::App& app, Raw& raw) {
+  CLI::App& serve = *app.add_subcommand("serve", "Serve power and energy over HTTP");
+  serve.footer(kServeFooter);
+  serve.option_defaults()->always_capture_default();
+  ServeOptions& to = raw.serve;
+  add_listening(serve, raw);
+  add_devices(serve, raw);
+  add_clients(serve, to);
   add_named(serve, "--user", to.user,
             "If root starts it: user to become once everything is open; root: stay root", "NAME")
       ->default_str("wattled");

@@ -20,11 +20,11 @@
 #include "log.hpp"
 #include "privileges.hpp"
 #include "public_cpu.hpp"
+#include "secrets.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/cpu_zones.hpp"
 #include "server.hpp"
 #include "service_manager.hpp"
-#include "signing_key.hpp"
 #include "socket_group.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
@@ -238,26 +238,67 @@ void check_journal(const SettingsJournal& journal) {
   }
 }
 
-/// Reads the files again. A file that fails keeps its earlier contents.
-void reload(std::string_view what, const Work& read) {
-  try {
-    read();
-    log_info(fmt::format("reloaded the {}", what));
-  } catch (const Error& error) {
-    log_error(fmt::format("cannot reload the {}, which stays as it was: {}", what, error.what()));
+Inventory find_inventory(const ServeOptions& options) {
+  Survey found = find_sensors(options.system, options.gpu_backend, DomainKinds::all());
+  log_refusals(found);
+  Inventory inventory =
+      take_inventory(std::move(found), options.enabled, list_cpu_zones(options.system));
+  inventory.cpu_model = read_cpu_info(options.system).model_name;
+  return inventory;
+}
+
+constexpr std::chrono::nanoseconds kSecond = std::chrono::seconds(1);
+
+/// Null where nobody asked for it.
+std::unique_ptr<EnergyHistory> history_of(Inventory& inventory, const ServeOptions& options,
+                                          Loop& loop) {
+  if (options.history.count() == 0) return nullptr;
+  return start_energy_history(inventory, options.enabled,
+                              {.kept = options.history, .gpu_period = kSecond / options.gpu_hz},
+                              loop, machine_clock());
+}
+
+ServiceOptions service_options(const ServeOptions& options, std::size_t most_connections,
+                               std::shared_ptr<SettingsJournal> journal,
+                               std::shared_ptr<const CommandRunner> commands) {
+  return {.enabled = options.enabled,
+          .streams = {.gpu_period = kSecond / options.gpu_hz,
+                      .cpu_period = kSecond / options.cpu_hz,
+                      .format = options.stream_format},
+          .public_cpu_period = options.public_cpu_period,
+          .most_streams_per_token = options.most_per_token > 0
+                                        ? options.most_per_token
+                                        : std::max<std::size_t>(1, most_connections / 4),
+          .most_failures_per_client = options.most_failures_per_client,
+          .audience = options.audience,
+          .journal = std::move(journal),
+          .commands = std::move(commands)};
+}
+
+/// Looks for drivers that are loaded later, and adds their devices.
+DeviceSearch search_for(Service& service, Loop& loop, const ServeOptions& options) {
+  return {loop, [&] { return missing_kinds(service, options.gpu_backend); },
+          [system = options.system, backend = options.gpu_backend](DomainKinds kinds) {
+            return find_sensors(system, backend, kinds);
+          },
+          [&](Survey late) { service.add(std::move(late)); }};
+}
+
+/// From here on no signal is lost, even if drivers are slow. A second signal ends the daemon at
+/// once. `served` is null until the service exists.
+void end_on_signals(EventLoop& loop, bool& has_ended, Service*& served) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    loop.on_signal(signal, [&] {
+      const bool is_second = std::exchange(has_ended, true);
+      if (is_second || served == nullptr) return loop.stop();
+      served->control().end([&loop] { loop.stop(); });
+    });
   }
 }
 
-void reload(Service& service, TlsServer* tls, const ServeOptions& options) {
-  if (!options.key_path.empty()) {
-    reload("signing key", [&] { service.set_key(read_signing_key(options.key_path)); });
-  }
-  if (!options.revoked_path.empty()) {
-    reload("file of revoked tokens", [&] { service.revoke(read_revoked(options.revoked_path)); });
-  }
-  if (tls != nullptr) {
-    reload("certificate", [&] { tls->reload(); });
-  }
+void log_start(Service& service, const std::string& names) {
+  log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
+                       service.gpus().ids().size(), service.cpus().ids().size(), names));
 }
 
 }  // namespace
@@ -267,15 +308,7 @@ int serve(const ServeOptions& options) {
   // without MSG_NOSIGNAL.
   (void)std::signal(SIGPIPE, SIG_IGN);
   const std::shared_ptr<const CommandRunner> commands = start_commands(options);
-  std::optional<std::string> key;
-  if (!options.key_path.empty()) key = read_signing_key(options.key_path);
-  Revoked revoked;
-  if (!options.revoked_path.empty()) revoked = read_revoked(options.revoked_path);
-  std::unique_ptr<TlsServer> tls;
-  if (!options.tls_certificate.empty()) {
-    tls = std::make_unique<TlsServer>(options.tls_certificate, options.tls_key,
-                                      options.tls_client_authorities);
-  }
+  Secrets secrets = read_secrets(options);
   const std::string user = user_after_root(options.user);
   const NewFolders folders{options.serves_file ? options.socket.path : "",
                            controls_gpus(options) ? options.journal_path : ""};
@@ -286,79 +319,41 @@ int serve(const ServeOptions& options) {
 
   EventLoop loop;
   bool has_ended = false;
-  Service* served = nullptr;  // null until the service exists
-  // From here on no signal is lost, even if drivers are slow. A second signal ends the daemon at
-  // once.
-  for (const int signal : {SIGTERM, SIGINT}) {
-    loop.on_signal(signal, [&] {
-      const bool is_second = std::exchange(has_ended, true);
-      if (is_second || served == nullptr) return loop.stop();
-      served->control().end([&] { loop.stop(); });
-    });
-  }
+  Service* served = nullptr;
+  end_on_signals(loop, has_ended, served);
 
   for (const std::string& line : options.without_effect) log_warning(line);
-  Survey found = find_sensors(options.system, options.gpu_backend, DomainKinds::all());
-  log_refusals(found);
-  using std::chrono::nanoseconds;
-  constexpr nanoseconds kSecond = std::chrono::seconds(1);
+  Inventory inventory = find_inventory(options);
   const std::size_t most_connections = possible_connections(options.most_connections);
-  const std::size_t most_per_token = options.most_per_token > 0
-                                         ? options.most_per_token
-                                         : std::max<std::size_t>(1, most_connections / 4);
   log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
-  Inventory inventory =
-      take_inventory(std::move(found), options.enabled, list_cpu_zones(options.system));
-  inventory.cpu_model = read_cpu_info(options.system).model_name;
   // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
   // starts.
   leave_root(user, options);
   if (journal) check_journal(*journal);
-  const nanoseconds streamed = kSecond / options.gpu_hz;
-  std::unique_ptr<EnergyHistory> history;
-  if (options.history.count() > 0) {
-    history = start_energy_history(inventory, options.enabled,
-                                   {.kept = options.history, .gpu_period = streamed}, loop,
-                                   machine_clock());
-  }
-  follow_devices(inventory, options.enabled, streamed, machine_clock());
+  std::unique_ptr<EnergyHistory> history = history_of(inventory, options, loop);
+  follow_devices(inventory, options.enabled, kSecond / options.gpu_hz, machine_clock());
   Service service(std::move(inventory), loop,
-                  {.enabled = options.enabled,
-                   .streams = {.gpu_period = streamed,
-                               .cpu_period = kSecond / options.cpu_hz,
-                               .format = options.stream_format},
-                   .public_cpu_period = options.public_cpu_period,
-                   .most_streams_per_token = most_per_token,
-                   .most_failures_per_client = options.most_failures_per_client,
-                   .audience = options.audience,
-                   .journal = journal,
-                   .commands = commands});
+                  service_options(options, most_connections, journal, commands));
   served = &service;
-  service.set_key(std::move(key));
-  service.revoke(std::move(revoked));
+  service.set_key(std::move(secrets.key));
+  service.revoke(std::move(secrets.revoked));
   service.set_energy_history(std::move(history));
   const std::string names =
       fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
   log_who_may_connect(listeners);
   const std::string cpu_warning = cpu_warning_for(listeners, options);
-  Server server(
-      loop, service, std::move(listeners),
-      {.places = place_limits(most_connections, options.most_per_client), .tls = tls.get()});
+  Server server(loop, service, std::move(listeners),
+                {.places = place_limits(most_connections, options.most_per_client),
+                 .tls = secrets.tls.get()});
   loop.on_signal(SIGHUP, [&] {
-    reload(service, tls.get(), options);
+    read_again(secrets, options, service);
     server.end_overdue();
   });
-  log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
-                       service.gpus().ids().size(), service.cpus().ids().size(), names));
+  log_start(service, names);
   if (!cpu_warning.empty()) log_warning(cpu_warning);
   service.control().restore([] {});
-  DeviceSearch search(
-      loop, [&] { return missing_kinds(service, options.gpu_backend); },
-      [system = options.system, backend = options.gpu_backend](DomainKinds kinds) {
-        return find_sensors(system, backend, kinds);
-      },
-      [&](Survey late) { service.add(std::move(late)); });
+  DeviceSearch search = search_for(service, loop, options);
   search.start();
   ServiceManager manager(loop);
   ServiceManager::notify_ready();

@@ -267,6 +267,23 @@ Joules subtract_outside(const TimeOutside& beyond, Joules energy,
   return std::max(energy - before - after, Joules(0.0));
 }
 
+/// `is_all_timed`: nothing of it was counted before the events that were forgotten, of which the
+/// energy is known, but not the time.
+void set_energy(EnergyFigure& figure, const Channel& channel, Joules energy, nanoseconds known,
+                bool is_all_timed) noexcept {
+  figure.energy = energy;
+  if (is_all_timed) figure.mean = energy / Seconds(known);
+  if (known < channel.update.mean) {
+    // The counter may not have been renewed at all: there is a bound, but no power.
+    figure.flags.set(Flag::short_window);
+    figure.mean.reset();
+    figure.uncertainty = channel.counter.max_power * Seconds(channel.update.p99);
+  } else if (energy.si() == 0.0) {
+    figure.flags.set(Flag::zero);
+  }
+  figure.common = std::clamp(figure.common, Joules() - figure.uncertainty, figure.uncertainty);
+}
+
 }  // namespace
 
 EnergyFigure counter_energy(const History& history, const EnergyWindow& window) {
@@ -320,18 +337,7 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
     figure.uncertainty = plain_counter_uncertainty(facts);
     energy = std::max(energy - lag.bias, Joules());
   }
-  figure.energy = energy;
-  // What was counted before the events that were forgotten is known, but not in how much time.
-  if (inside.forgotten == nanoseconds(0)) figure.mean = energy / Seconds(known);
-  if (known < channel.update.mean) {
-    // The counter may not have been renewed at all: there is a bound, but no power.
-    figure.flags.set(Flag::short_window);
-    figure.mean.reset();
-    figure.uncertainty = channel.counter.max_power * Seconds(channel.update.p99);
-  } else if (energy.si() == 0.0) {
-    figure.flags.set(Flag::zero);
-  }
-  figure.common = std::clamp(figure.common, Joules() - figure.uncertainty, figure.uncertainty);
+  set_energy(figure, channel, energy, known, inside.forgotten == nanoseconds(0));
   return figure;
 }
 
