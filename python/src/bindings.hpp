@@ -31,6 +31,7 @@ void bind_power(py::module_& module);
 void bind_reader(py::module_& module);
 void bind_run_log(py::module_& module);
 void bind_run_monitor(py::module_& module);
+void bind_units(py::module_& module);
 void bind_usage(py::module_& module);
 
 /// Text of the library. Bytes that are not UTF-8 (a file's name) become surrogates, as `os.fsdecode`

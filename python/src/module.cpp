@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, module) {
   wattle::python::bind_meter(module);
   wattle::python::bind_power(module);
   wattle::python::bind_reader(module);
+  wattle::python::bind_units(module);
   wattle::python::bind_usage(module);
   wattle::python::bind_run_log(module);
   wattle::python::bind_run_monitor(module);

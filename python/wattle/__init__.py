@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         PrintHandler,
     )
     from wattle._tracker import Tracker
+    from wattle._units import Unit, Units, unit, unit_report
     from wattle._windows import Windows
 
     __version__: str
@@ -112,6 +113,8 @@ __all__ = [
     "System",
     "Timeline",
     "Tracker",
+    "Unit",
+    "Units",
     "Windows",
     "WriteError",
     "build_resource_summary",
@@ -131,6 +134,8 @@ __all__ = [
     "summarize",
     "to_numpy",
     "to_pandas",
+    "unit",
+    "unit_report",
     "unload_ipython_extension",
 ]
 
@@ -158,6 +163,7 @@ _HOMES = {
     "_run_monitor": "HardwareMonitor summarize",
     "_trace": "CsvHandler EnergyHandler EnergyTrace PandasHandler PrintHandler",
     "_tracker": "Tracker",
+    "_units": "Unit Units unit unit_report",
     "_windows": "Windows",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

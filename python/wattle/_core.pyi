@@ -177,6 +177,51 @@ class Meter(metaclass=_Type):
     def reserve(self, calls: int) -> None: ...
     def trace(self) -> EnergyTraceBase: ...
 
+class WorkUnit(metaclass=_Type):
+    """A unit that runs. It ends with this object if not before."""
+
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+    def add(self, work: float) -> None: ...
+    def phase(self, name: str, weight: float = 1.0) -> None: ...
+    def end(self) -> None: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def is_running(self) -> bool: ...
+
+class UnitsBase(metaclass=_Type):
+    """See `wattle.Units`."""
+
+    def __init__(
+        self,
+        *,
+        domains: Iterable[str] | str | None = None,
+        gpus: _Gpus = None,
+        idle: str = "to_units",
+        idle_w: dict[str, float] = ...,
+        period: float = 0.1,
+        lag: float | None = None,
+        strict: bool = False,
+        system: System | None = None,
+    ) -> None: ...
+    def begin(self, tag: str, weight: float = 1.0, gpu: str | None = None) -> WorkUnit:
+        """A unit starts. Raises `InvalidArgument` for a weight that is not from 1e-6 to 1e6."""
+
+    def update(self) -> bool:
+        """Reads the sensors now; True if no ended unit waits for readings any more."""
+
+    def energy(self, id: int) -> Energy | None:
+        """The share of a unit; None while it is not final, and if that is long ago."""
+
+    def report(self) -> dict[str, Any]:
+        """Everything so far. An interval is a tuple: value, lower and upper bound (95 %)."""
+
+    @property
+    def domains(self) -> list[str]: ...
+    @property
+    def missing(self) -> tuple[Refusal, ...]: ...
+    def stop(self) -> None: ...
+
 class Reader(metaclass=_Type):
     """Energies since it was made. Thread-safe. In the child of a `fork` they are unknown."""
 

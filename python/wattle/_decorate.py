@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from wattle._measure import Measure
 
-__all__ = ["measured"]
+__all__ = ["measured", "unit_for_each_call"]
 
 _KEPT = 1000
 
@@ -33,6 +33,17 @@ def measured(measure: Measure, function: Any) -> Any:
     wrapper: Any = _wrapped(function, window)
     wrapper.measurements = kept
     return wrapper
+
+
+def unit_for_each_call(
+    function: Any, start: Callable[[], contextlib.AbstractContextManager[Any]]
+) -> Any:
+    """`function`, each call of which is in a unit of its own, of the same kind."""
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(_wrapped(function.__func__, start))
+    if not callable(function):
+        raise TypeError(f"wattle.unit decorates a function, not {type(function).__name__}")
+    return _wrapped(function, start)
 
 
 def _wrapped(function: Any, window: Callable[[], contextlib.AbstractContextManager[Any]]) -> Any:
