@@ -59,6 +59,7 @@ template <class Cell>
 TableColumn device_column(std::string name, unsigned rank,
                           const std::vector<const TopDevice*>& devices, const Cell& cell) {
   TableColumn made{.name = std::move(name), .rank = rank};
+  made.cells.reserve(devices.size());
   for (const TopDevice* device : devices) made.cells.push_back(cell(*device));
   return made;
 }
@@ -171,6 +172,7 @@ std::vector<std::string> device_lines(const TopObservation& seen, const PowerTra
   const bool fits = seen.devices.size() <= room;
   const std::size_t shown = fits ? seen.devices.size() : room - std::min<std::size_t>(room, 1);
   std::vector<const TopDevice*> devices;
+  devices.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i) devices.push_back(&seen.devices[i]);
   std::vector<TableColumn> columns =
       device_columns(devices, total, limit, trails, unit, seen.elapsed);

@@ -51,13 +51,13 @@ class Grouped {
     std::unordered_map<std::string, std::size_t> by_name;
     for (const TopProcess& process : seen.processes) {
       std::string name = group_name(process, key);
-      std::size_t place = rows.size();
+      std::size_t place = rows_.size();
       if (key != TopKey::process) place = by_name.try_emplace(name, place).first->second;
-      if (place == rows.size()) {
-        rows.push_back({.name = std::move(name)});
-        if (key == TopKey::process) rows.back().pid = process.pid;
+      if (place == rows_.size()) {
+        rows_.push_back({.name = std::move(name)});
+        if (key == TopKey::process) rows_.back().pid = process.pid;
       }
-      GroupRow& row = rows[place];
+      GroupRow& row = rows_[place];
       ++row.processes;
       row.cpu += process.cpu;
       add_to(row.memory_bytes, process.memory_bytes);
@@ -68,12 +68,13 @@ class Grouped {
   /// Null for a process that was not seen.
   [[nodiscard]] GroupRow* row_of(pid_t pid) {
     const auto found = by_pid_.find(pid);
-    return found == by_pid_.end() ? nullptr : &rows[found->second];
+    return found == by_pid_.end() ? nullptr : &rows_[found->second];
   }
 
-  std::vector<GroupRow> rows{};
+  [[nodiscard]] std::vector<GroupRow>& rows() noexcept { return rows_; }
 
  private:
+  std::vector<GroupRow> rows_{};
   std::unordered_map<pid_t, std::size_t> by_pid_;
 };
 
@@ -154,14 +155,14 @@ struct DividedRows {
 bool divide_cpu(DividedRows& rows, const TopObservation& seen, Joules energy) {
   if (!seen.idle || energy < seen.idle->low * seen.length) return false;
   TopGroups groups{.groups = {}, .rest = {.name = {}, .cpu = rows.rest.cpu}, .cpu = rows.cpu};
-  for (const GroupRow& row : rows.grouped.rows) {
+  for (const GroupRow& row : rows.grouped.rows()) {
     groups.groups.push_back({.name = {}, .cpu = row.cpu});
   }
   const Joules idle = share_energy(groups, seen.length, energy, *seen.idle);
   add_to(rows.idle.energy, {idle, idle, idle});
   for (std::size_t i = 0; i < groups.groups.size(); ++i) {
-    if (rows.grouped.rows[i].cpu <= Seconds(0)) continue;
-    add_to(rows.grouped.rows[i].energy, groups.groups[i].energy.value_or(EnergyRange{}));
+    if (rows.grouped.rows()[i].cpu <= Seconds(0)) continue;
+    add_to(rows.grouped.rows()[i].energy, groups.groups[i].energy.value_or(EnergyRange{}));
   }
   add_to(rows.rest.energy, groups.rest.energy.value_or(EnergyRange{}));
   return true;
@@ -198,7 +199,7 @@ void divide_estimate(DividedRows& rows, const TopObservation& seen) {
     row.energy = EnergyRange{estimate.busy.low * part, estimate.busy.typical * part,
                              estimate.busy.high * part};
   };
-  for (GroupRow& row : rows.grouped.rows) part_of_busy(row);
+  for (GroupRow& row : rows.grouped.rows()) part_of_busy(row);
   part_of_busy(rows.rest);
   const Joules idle = std::max(estimate.machine.typical - estimate.busy.typical, Joules(0.0));
   rows.idle.energy = EnergyRange{std::min(estimate.machine.low, idle), idle,
@@ -207,7 +208,7 @@ void divide_estimate(DividedRows& rows, const TopObservation& seen) {
 
 template <class Visit>
 void each_row(DividedRows& rows, Visit visit) {
-  for (GroupRow& row : rows.grouped.rows) visit(row);
+  for (GroupRow& row : rows.grouped.rows()) visit(row);
   for (GroupRow* row : {&rows.idle, &rows.rest, &rows.undivided}) visit(*row);
 }
 
@@ -240,7 +241,7 @@ GroupTable group_rows(const TopObservation& seen, TopKey key) {
     each_row(rows, [](GroupRow& row) { row.energy.reset(); });
   }
   fill_shares(rows, table.share_of);
-  table.groups = std::move(rows.grouped.rows);
+  table.groups = std::move(rows.grouped.rows());
   for (GroupRow* row : {&rows.rest, &rows.idle, &rows.undivided}) {
     if (row->share > 0.0 || row->cpu > Seconds(0)) table.others.push_back(std::move(*row));
   }

@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, 3> kShareWords = {"power", "estimate", "c
 void put_energy(const MeasuredEnergy& energy, Json& json) {
   json["energy_j"] = or_null(energy.energy);
   json["uncertainty_j"] = uncertainty_or_null(energy.energy, energy.uncertainty);
-  json["unknown_s"] = energy.unknown.count();
+  const bool is_known = energy.energy || energy.unknown > Seconds(0);
+  json["unknown_s"] = is_known ? Json(energy.unknown.count()) : Json();
 }
 
 Json line_device_json(const TopDevice& device) {

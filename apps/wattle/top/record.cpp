@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/enum_table.hpp"
 #include "base/json_read.hpp"
 #include "base/json_write.hpp"
 #include "base/version.hpp"
@@ -98,10 +99,7 @@ Flags flags_in(const Json& list) {
   take(list, names);
   Flags flags;
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(kFlagNames, name);
-    if (found != kFlagNames.end()) {
-      flags.set(static_cast<Flag>(std::distance(kFlagNames.begin(), found)));
-    }
+    if (const auto flag = enumerator_of<Flag>(kFlagNames, name)) flags.set(*flag);
   }
   return flags;
 }

@@ -57,7 +57,7 @@ class StreamSource : public TopSource {
     drop_privileges();
     start();
   }
-  ~StreamSource() override { end(); }
+  ~StreamSource() override { (void)end(); }
 
   [[nodiscard]] int fd() const noexcept override { return out_.read ? out_.read.get() : -1; }
 
@@ -74,7 +74,7 @@ class StreamSource : public TopSource {
   }
 
   void reset() override {
-    end();
+    (void)end();
     machines_ = {};
     text_.clear();
     start();
@@ -123,27 +123,33 @@ class StreamSource : public TopSource {
     ::_exit(1);
   }
 
-  void end() noexcept {
-    if (child_ <= 0) return;
+  /// The exit status of the client; absent where it did not exit by itself.
+  std::optional<int> end() noexcept {
+    if (child_ <= 0) return std::nullopt;
     ::kill(child_, SIGTERM);
     ::kill(child_, SIGCONT);
     out_ = {};
     errors_ = {};
-    while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
     child_ = -1;
+    return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
   }
 
-  /// The client has ended by itself: its message says why.
+  /// The client ends by itself: its message says why.
   [[noreturn]] void fail() {
     constexpr std::size_t kMostMessage = 4096;
     std::string message;
     (void)read_available(message, errors_.read, kMostMessage);
-    end();
+    out_.read.reset();
+    const std::optional<int> status = end();
     std::string_view rest = message;
     std::string_view line = take_line(rest);
     (void)take_prefix(line, "wattle stream: ");
-    throw InvalidArgument(line.empty() ? "wattle stream has ended" : printable(line));
+    const std::string text = line.empty() ? "wattle stream has ended" : printable(line);
+    if (status == kUsageError) throw InvalidArgument(text);
+    throw NoSuchDevice(text);
   }
 
   const TopOptions& options_;
