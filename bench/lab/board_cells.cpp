@@ -73,11 +73,6 @@ std::vector<Load> deep_loads(double window_s) {
   };
 }
 
-/// A mean over a second is the same of a constant power as of one that swings three times a second.
-bool hides_swings(const Machine& machine, const Load& load) {
-  return machine.gauge->window_s == 1.0 && load.outside && load.part == 1.0;
-}
-
 /// Boards of 99 to 101 ms are all taken for one of 100 ms. While the power is steady, a value that
 /// is read twice, or never, looks as any other: how long work took is known to within a period.
 bool hides_its_pace(const Machine& machine, const Load& load) {
@@ -95,8 +90,8 @@ bool is_in_step_with_its_reader(const Machine& machine, const Load& load, double
 /// Nobody knows how an unlisted gauge looks at the power: its +- is for all that one can be.
 std::string_view why_exempt(const Machine& machine, const Load& load, double window_s) {
   if (!machine.gauge->is_listed) return "nobody knows the gauge";
+  if (machine.gauge->window_s == 1.0) return kUnknownFilter;
   if (load.name == "square of 1 s") return "load in step with the gauge";
-  if (hides_swings(machine, load)) return "a load of 3 Hz shows the same values";
   if (hides_its_pace(machine, load)) return "a board of 101 ms shows the same values";
   if (is_in_step_with_its_reader(machine, load, window_s)) return "load in step with its reader";
   return "";

@@ -12,6 +12,9 @@ inline constexpr std::uint64_t kIdleSeed = 10;
 inline constexpr std::uint64_t kBurstSeed = 11;
 inline constexpr std::uint64_t kNoiseSeed = 12;
 
+/// Why the +- of an average need not be near the error.
+inline constexpr std::string_view kUnknownFilter = "nobody knows the average's filter";
+
 /// A board's own regularity; 99 to 101 ms were seen on ten boards of one model.
 inline constexpr UpdateModel kGpuUpdate = {
     .mean_s = 0.1, .spread_s = 0.1e-3, .between_boards = 0.01};

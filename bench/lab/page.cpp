@@ -56,17 +56,14 @@ its highest power, or its lowest. A load that swings from l to h and is high hal
 
 **A load at the pace of a gauge that sees all the time** shows in none of its values either, but costs
 something at the ends alone. The ± is for swings of up to 77 % of the mean, as boards of 350 W and more
-show them. A smaller swing looks like a larger one there, and gets the same ±. For a mean over a
-second a square of a second is such a load; its ± is for a ripple of 60 % at three times its pace.
+show them. A smaller swing looks like a larger one there, and gets the same ±.
 
 **Gauges that nobody has described** are taken to be renewed every 100 ms, and to see an unknown part
 of that: the ± is for all that they can be, and wider than any one of them takes.
 
-Four more pairs of worlds have the same readings and different energies. The ± covers both worlds, and is
+Three more pairs of worlds have the same readings and different energies. The ± covers both worlds, and is
 more than three times the error in the quieter one. These cells need not be narrow, but are covered:
 
-- A mean over a second is the same of a steady power as of one that swings three times a second. The
-  ± of work with a steady power is that of work with such swings: 0.8 % over 10 s.
 - A board of 100 ms and one of 101 ms both count as one of 100 ms. Where a job runs steadily inside of its
   window and the reader reads every 100 ms, a value that is read twice, or never, looks as any other. So how
   long the job took is known to within one period.
@@ -75,6 +72,11 @@ more than three times the error in the quieter one. These cells need not be narr
   Over 10 s the ± is as narrow as elsewhere.
 - A step that comes after the newest value of a window is in no value. At worst (work of 0.6 s somewhere in
   1 s, a gauge of 100 ms) that leaves the coverage at little more than 95 %.
+
+**Averages of an unknown filter** (`power.draw.average`) are flagged `coverage_unknown`. Their ± misses the truth
+where they are the only sensor and the power changes after the newest values, where the load is in step with updates
+of a second, and where a filter follows rises sooner than falls and hides how much the power swings: the cells are
+named in [averages.md](averages.md).
 
 ## Where the ± and the flags are
 
@@ -110,7 +112,11 @@ are made after what they showed:
 - A K40m follows the power with a lag of 55 ms, renewed every 15.4 ms. The power is the value plus 55 ms times
   its slope, so the energy needs the values at the ends, and no others.
 - `power.draw.average` is not always renewed every 100 ms. After a load has ended it stays as it is for a
-  second at a time. It counts as up to a second old, and has no vote beside an instant gauge.
+  second at a time. It counts as up to a second old.
+- `power.draw.average` is stated to be a mean over a second. An A5000 shows that; an RTX 4000 Ada takes far
+  longer (64 W where such a mean would show 105). It is taken for a filter that nobody has described:
+  [averages.md](averages.md). A counter or an instant gauge is always preferred to it, and flagged `disagrees` where
+  it contradicts them by more than its own ± allows.
 )";
 
 std::string percent(double part) {

@@ -83,7 +83,11 @@ Channel channel_of(const GaugeModel& model) {
                      .metric = model.window_s > model.update.mean_s ? Metric::power_average
                                                                     : Metric::power_instant,
                      .gauge = {.scale = model.quantum_w}};
-  if (channel.metric == Metric::power_average) channel.gauge.freezes = kAverageFreezes;
+  const bool is_average = channel.metric == Metric::power_average;
+  if (is_average) {
+    channel.gauge.longest_lag = kAverageLongestLag;
+    channel.gauge.freezes = kAverageFreezes;
+  }
   if (!model.is_listed) return channel;
   channel.update = discovered(model.update);
   if (model.listed_update_s > 0.0) channel.update.mean = nanoseconds_of(model.listed_update_s);
@@ -92,6 +96,7 @@ Channel channel_of(const GaugeModel& model) {
     channel.gauge.coverage = 1.0;
     return channel;
   }
+  if (is_average) return channel;
   channel.gauge.window = nanoseconds_of(model.window_s);
   if (model.window_s > 0.0) {
     channel.gauge.coverage = std::min(1.0, model.window_s / model.update.mean_s);

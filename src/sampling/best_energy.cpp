@@ -49,25 +49,15 @@ bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
   return std::abs(a_w - b_w) > allowed_w;
 }
 
-/// A mean over a second, which some boards leave as it is for as long (see `kAverageFreezes`).
+/// An average of the power whose filter nobody has described (see `filtered_energy`).
 bool is_average(const EnergyFigure& figure) noexcept {
   return figure.metric == Metric::power_average;
 }
 
-bool is_instant(const EnergyFigure& figure) noexcept {
-  return figure.metric == Metric::power_instant && is_nonzero(figure) && is_whole(figure);
-}
-
-/// True if the figures that are preferred (a counter before a gauge that sees a part of the time)
-/// know the whole window without the averages.
-bool knows_all_without_averages(const std::vector<EnergyFigure>& figures) noexcept {
-  const auto heard = [](const EnergyFigure& figure) {
-    return !is_average(figure) && is_full_counter(figure);
-  };
-  const auto is_known = [&](const EnergyFigure& figure) {
-    return heard(figure) && is_whole(figure);
-  };
-  return std::ranges::none_of(figures, heard) || std::ranges::any_of(figures, is_known);
+/// True for a counter or an instant gauge that is preferred to any average: it reports power, all
+/// the time.
+bool precedes_averages(const EnergyFigure& figure) noexcept {
+  return is_nonzero(figure) && is_whole(figure);
 }
 
 /// What the gauge shows at the begin is the power before it.
@@ -96,17 +86,16 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   std::erase_if(figures, [](const EnergyFigure& figure) { return !figure.energy; });
   if (figures.empty()) return first;
   std::ranges::stable_sort(figures, {}, combined_uncertainty_j);
-  // Beside a gauge that is renewed as it should be an average has no vote.
-  std::vector<EnergyFigure> averages;
-  if (std::ranges::any_of(figures, is_instant) && knows_all_without_averages(figures)) {
-    std::ranges::copy_if(figures, std::back_inserter(averages), is_average);
-    std::erase_if(figures, is_average);
-  }
   // A gauge that misses time does not show it in its values, nor in its uncertainty.
   if (std::ranges::any_of(figures, is_full_counter)) {
     std::ranges::stable_partition(figures, [](const EnergyFigure& figure) {
       return figure.method == Method::counter || covers_all_time(figure);
     });
+  }
+  const auto first_measured = std::ranges::find_if_not(figures, is_average);
+  if (first_measured != figures.end() && precedes_averages(*first_measured)) {
+    std::ranges::stable_partition(figures,
+                                  [](const EnergyFigure& figure) { return !is_average(figure); });
   }
   bool disagrees = false;
   for (const EnergyFigure& figure : figures) disagrees |= disagree(figures.front(), figure);
@@ -118,7 +107,6 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   std::ranges::stable_partition(figures, is_nonzero);
   EnergyFigure best = std::move(figures.front());
   if (disagrees) best.flags.set(Flag::disagrees);
-  std::ranges::move(averages, std::back_inserter(figures));
   for (const EnergyFigure& other : figures | std::views::drop(1)) {
     best.alternatives.push_back(alternative_of(other));
   }

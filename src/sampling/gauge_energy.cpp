@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "sampling/filtered_gauge.hpp"
 #include "sampling/gauge_kernel.hpp"
 #include "sampling/gauge_spread.hpp"
 #include "sampling/integrate.hpp"
@@ -272,7 +273,15 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   } else {
     figure.flags.set(Flag::coverage_unknown);
   }
-  add_uncertainty(figure, history, begin, end, lag, overlapping);
+  if (channel.gauge.longest_lag) {
+    const FilteredEnergy filtered = filtered_energy(history, begin, end, *figure.energy);
+    figure.energy = filtered.energy;
+    figure.mean = filtered.energy / Seconds(seen.known);
+    figure.uncertainty = filtered.uncertainty;
+    figure.common = filtered.common;
+  } else {
+    add_uncertainty(figure, history, begin, end, lag, overlapping);
+  }
   if (length < spacing) {
     // One value for the whole window, which may be older than it: a bound, but no power.
     figure.flags.set(Flag::short_window);

@@ -29,7 +29,8 @@ struct EnergyWindow {
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
 /// that are known to be means are moved back by half the time they are the mean of, and by how late
-/// they are on average; for those that overlap see `overlapping_energy`. A window of at most 1000
+/// they are on average; for those that overlap see `overlapping_energy`, for averages of an unknown
+/// filter `filtered_energy`. A window of at most 1000
 /// samples costs as many readings as it holds; the cost of a longer one does not depend on its
 /// length except for the gaps in it.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
@@ -38,9 +39,10 @@ struct EnergyWindow {
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
 /// preferred: it misses no time. It is also preferred to a gauge that misses time, or of which that
-/// is not known, unless the window is too short for the counter. A mean over a second has no vote
-/// beside an instant gauge: it may have stayed as it was. One that shows no energy at all comes
-/// last. At least one figure; of equals, the first is taken.
+/// is not known, unless the window is too short for the counter. An average comes after a counter
+/// or an instant gauge that knows the whole window, however small its uncertainty: nobody has
+/// described its filter. One that shows no energy at all comes last. At least one figure; of
+/// equals, the first is taken.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 
 /// The energy of a domain in a window, by every way that there is: the one place where a domain's

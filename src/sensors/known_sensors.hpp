@@ -56,6 +56,12 @@ inline constexpr std::uint64_t kIntelGpuFollowedMicrojoules = (std::uint64_t{1} 
 /// load had ended, three values in three seconds (RTX 3090, drivers 535 and later).
 inline constexpr std::chrono::nanoseconds kAverageFreezes = std::chrono::seconds(1);
 
+/// By how much a gauge that averages in a way that nobody has described delays the power, on
+/// average, at most: of an RTX 4000 Ada, after a load had started, a mean over a second would show
+/// three quarters of the change where its average showed one third. That is a second-order lag of
+/// 1.2 s in all, or a first-order one of 1.8 s.
+inline constexpr std::chrono::nanoseconds kAverageLongestLag = std::chrono::seconds(2);
+
 /// How a power gauge samples the power. Absent, or not `known()`: not documented nor observed.
 struct GaugeFacts {
   /// Each value is the mean over this long.
@@ -63,6 +69,8 @@ struct GaugeFacts {
   UpdateInterval update{};
   /// There is no window: each value follows the power with a first-order lag.
   std::optional<std::chrono::nanoseconds> time_constant{};
+  /// Neither of these: an average that nobody has described (see `GaugeTraits`).
+  std::optional<std::chrono::nanoseconds> longest_lag{};
 
   /// The part of all time that the values cover: see `GaugeTraits`.
   [[nodiscard]] std::optional<double> coverage() const noexcept;

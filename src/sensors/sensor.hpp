@@ -100,6 +100,9 @@ struct GaugeTraits {
   std::optional<double> coverage{};
   /// The value follows the power with a first-order lag of this time constant, and has no window.
   std::optional<std::chrono::nanoseconds> time_constant{};
+  /// The value follows the power through a filter that nobody has described, which delays it by
+  /// this on average, at most. Such a gauge has neither a window nor a time constant.
+  std::optional<std::chrono::nanoseconds> longest_lag{};
   /// For how long the sensor may leave its value as it is, though it is due to be renewed.
   std::chrono::nanoseconds freezes{0};
 };

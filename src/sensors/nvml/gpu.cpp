@@ -16,8 +16,6 @@
 namespace wattle::nvml {
 namespace {
 
-using std::chrono::nanoseconds;
-
 constexpr double kMilli = 1e-3;
 constexpr double kMega = 1e6;
 
@@ -202,14 +200,14 @@ class Examination {
                               : instant                        ? facts_.instant
                                                                : facts_.average;
     // What the old function means depends on board and driver.
-    constexpr nanoseconds kLongWindow = std::chrono::milliseconds(500);
-    if (facts.window.value_or(nanoseconds(0)) >= kLongWindow) {
-      channel.metric = Metric::power_average;
-    }
+    if (facts.longest_lag) channel.metric = Metric::power_average;
     channel.gauge.window = facts.window;
     channel.gauge.coverage = facts.coverage();
     channel.gauge.time_constant = facts.time_constant;
-    if (channel.metric == Metric::power_average) channel.gauge.freezes = kAverageFreezes;
+    if (channel.metric == Metric::power_average) {
+      channel.gauge.longest_lag = facts.longest_lag.value_or(kAverageLongestLag);
+      channel.gauge.freezes = kAverageFreezes;
+    }
     channel.update = facts.update;
   }
 

@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "sensors/known_sensors.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -158,8 +161,15 @@ TEST(GaugeModel, ReportsItsCoverage) {
                        .gauge.coverage.value(),
                    0.25);
   EXPECT_DOUBLE_EQ(
-      channel_of(GaugeModel{.name = "", .update = kExact, .window_s = 1.0}).gauge.coverage.value(),
+      channel_of(GaugeModel{.name = "", .update = kExact, .window_s = 0.1}).gauge.coverage.value(),
       1.0);
+}
+
+TEST(GaugeModel, IsAnAverageOfAnUnknownFilterWhereItsWindowIsLongerThanAnUpdate) {
+  const Channel channel = channel_of(GaugeModel{.name = "", .update = kExact, .window_s = 1.0});
+  EXPECT_EQ(channel.metric, Metric::power_average);
+  EXPECT_EQ(channel.gauge.window, std::nullopt);
+  EXPECT_EQ(channel.gauge.longest_lag, kAverageLongestLag);
 }
 
 CounterModel fed_gpu_counter() {

@@ -151,7 +151,7 @@ TEST(BestEnergy, IsNotOfASensorThatShowsNothing) {
   EXPECT_THAT(names(best.flags), ElementsAre("disagrees"));
 }
 
-/// A mean over a second.
+/// Of an unknown filter.
 EnergyFigure averaged(double energy_j, double uncertainty_j) {
   EnergyFigure average = integrated(energy_j, uncertainty_j);
   average.metric = Metric::power_average;
@@ -159,16 +159,26 @@ EnergyFigure averaged(double energy_j, double uncertainty_j) {
   return average;
 }
 
-TEST(BestEnergy, HearsNoAverageBesideAnInstantGauge) {
-  // The load has ended, and the average stays as it was.
-  const EnergyFigure best = best_energy({averaged(1300, 10), integrated(1000, 50)});
-  EXPECT_EQ(best.quantity, "power_instant") << "though it is less certain";
-  EXPECT_THAT(names(best.flags), IsEmpty());
-  EXPECT_THAT(best.alternatives, ElementsAre(Field(&AlternativeEnergy::energy, Joules(1300.0))));
+TEST(BestEnergy, IsNoAveragesBesideACounterOrAnInstantGauge) {
+  EXPECT_EQ(best_energy({averaged(1005, 1), counted(1000, 50)}).method, Method::counter)
+      << "though it is less certain";
+  EXPECT_EQ(best_energy({averaged(1005, 1), integrated(1000, 50)}).quantity, "power_instant");
+  EnergyFigure short_counter = counted(1000, 20'000);
+  short_counter.flags.set(Flag::short_window);
+  EXPECT_EQ(best_energy({averaged(100, 1), short_counter}).method, Method::counter);
+}
+
+TEST(BestEnergy, SaysWhereAnAverageDisagrees) {
+  const EnergyFigure gauge = best_energy({averaged(1300, 10), integrated(1000, 50)});
+  EXPECT_EQ(gauge.quantity, "power_instant");
+  EXPECT_THAT(names(gauge.flags), ElementsAre("disagrees"));
+  EXPECT_THAT(gauge.alternatives, ElementsAre(Field(&AlternativeEnergy::energy, Joules(1300.0))));
   const EnergyFigure counter =
       best_energy({averaged(1300, 10), integrated(1000, 50), counted(1010, 20)});
   EXPECT_EQ(counter.method, Method::counter);
-  EXPECT_THAT(names(counter.flags), IsEmpty());
+  EXPECT_THAT(names(counter.flags), ElementsAre("disagrees"));
+  EXPECT_THAT(names(best_energy({averaged(1300, 400), counted(1000, 20)}).flags), IsEmpty())
+      << "within what its filter allows";
 }
 
 TEST(BestEnergy, HearsAnAverageWhereTheInstantGaugeReportsNothing) {

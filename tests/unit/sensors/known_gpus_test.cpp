@@ -11,11 +11,14 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
+/// An average whose filter nobody has described.
+constexpr int kAverage = -1;
+
 struct Expected {
   const char* board;
   unsigned driver;
   int instant_ms;  ///< window of field 186; 0: not known
-  int usage_ms;    ///< window of nvmlDeviceGetPowerUsage
+  int usage_ms;    ///< the same of nvmlDeviceGetPowerUsage, or `kAverage`
   friend std::ostream& operator<<(std::ostream& out, const Expected& e) {
     return out << e.board << ", driver " << e.driver;
   }
@@ -24,6 +27,7 @@ struct Expected {
 class KnownGpu : public testing::TestWithParam<Expected> {};
 
 int window_ms(const GaugeFacts& facts) {
+  if (facts.longest_lag) return facts.window ? 0 : kAverage;
   return facts.window ? static_cast<int>(*facts.window / milliseconds(1)) : 0;
 }
 
@@ -36,16 +40,17 @@ TEST_P(KnownGpu, HasTheWindowsOfItsBoardAndDriver) {
 INSTANTIATE_TEST_SUITE_P(
     Boards, KnownGpu,
     testing::Values(
-        Expected{"NVIDIA H100 PCIe", 535, 25, 1000},
-        Expected{"NVIDIA H100 80GB HBM3", 550, 25, 1000},
-        Expected{"NVIDIA H100 80GB HBM3", 525, 25, 0}, Expected{"NVIDIA H200", 580, 25, 1000},
+        Expected{"NVIDIA H100 PCIe", 535, 25, kAverage},
+        Expected{"NVIDIA H100 80GB HBM3", 550, 25, kAverage},
+        Expected{"NVIDIA H100 80GB HBM3", 525, 25, 0}, Expected{"NVIDIA H200", 580, 25, kAverage},
         Expected{"NVIDIA A100-SXM4-80GB", 470, 25, 25}, Expected{"A100-PCIE-40GB", 550, 25, 25},
-        Expected{"NVIDIA GeForce RTX 4090", 550, 100, 1000},
-        Expected{"NVIDIA RTX 6000 Ada Generation", 550, 100, 1000},
-        Expected{"NVIDIA L40S", 550, 100, 1000}, Expected{"NVIDIA RTX A5000", 535, 100, 1000},
-        Expected{"NVIDIA GeForce RTX 3090", 525, 100, 1000},
+        Expected{"NVIDIA GeForce RTX 4090", 550, 100, kAverage},
+        Expected{"NVIDIA RTX 6000 Ada Generation", 550, 100, kAverage},
+        Expected{"NVIDIA L40S", 550, 100, kAverage},
+        Expected{"NVIDIA RTX A5000", 535, 100, kAverage},
+        Expected{"NVIDIA GeForce RTX 3090", 525, 100, kAverage},
         Expected{"NVIDIA GeForce RTX 3090", 530, 100, 100},
-        Expected{"NVIDIA GeForce RTX 3090", 535, 100, 1000},
+        Expected{"NVIDIA GeForce RTX 3090", 535, 100, kAverage},
         Expected{"Quadro RTX 8000", 535, 20, 20}, Expected{"Quadro RTX 6000", 535, 100, 100},
         Expected{"NVIDIA TITAN RTX", 535, 100, 100}, Expected{"Tesla T4", 535, 100, 100},
         Expected{"Tesla V100-SXM2-16GB", 535, 10, 10},
@@ -66,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(KnownGpuFacts, SayHowMuchOfTheTimeASensorSees) {
   EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).instant.coverage(), 0.25);
-  EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).average.coverage(), 1.0);
+  EXPECT_FALSE(known_gpu("NVIDIA H100 PCIe", 550).average.coverage().has_value())
+      << "nobody has described its filter";
   EXPECT_EQ(known_gpu("Tesla V100-SXM2-16GB", 550).usage.coverage(), 0.5);
   EXPECT_FALSE(known_gpu("Tesla K80", 470).usage.coverage().has_value());
   EXPECT_EQ(known_gpu("Tesla K40m", 470).usage.coverage(), 1.0)
@@ -106,6 +112,15 @@ TEST(Refined, TakesWhatWasDiscoveredFirst) {
   EXPECT_EQ(facts.window, known.window) << "of this nothing was discovered";
   EXPECT_EQ(facts.coverage(), 0.5);
   EXPECT_EQ(refined(known, {.window = milliseconds(40)}).window, milliseconds(40));
+}
+
+TEST(Refined, HasNoUnknownFilterWhereAWindowWasDiscovered) {
+  const GaugeFacts known = known_gpu("NVIDIA H100 PCIe", 550).average;
+  ASSERT_EQ(known.longest_lag, kAverageLongestLag);
+  EXPECT_EQ(refined(known, {}).longest_lag, kAverageLongestLag);
+  const GaugeFacts facts = refined(known, {.window = milliseconds(900)});
+  EXPECT_EQ(facts.longest_lag, std::nullopt);
+  EXPECT_EQ(facts.window, milliseconds(900));
 }
 
 TEST(DriverBranch, IsTheFirstNumberOfTheVersion) {
