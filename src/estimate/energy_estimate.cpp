@@ -3,53 +3,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <utility>
 
 #include "base/quantity.hpp"
 #include "estimate/load_curve.hpp"
+#include "estimate/machine_power.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
 
-/// Energy of threads that were available for `thread_seconds` in all.
-EnergyRange machine_energy(const Microarchitecture& machine, double thread_seconds, double load) {
-  const auto energy = [&](double idle_w, double full_w, double part) {
-    return Joules(thread_seconds * (idle_w + (full_w - idle_w) * part));
+/// Energy of threads that were available for `thread_seconds` in all. What is not known of a
+/// machine (its idle power, its power at full load, its curve) is combined in quadrature.
+EnergyRange machine_energy(const MachinePower& power, double thread_seconds, double load) {
+  const ActiveParts parts = active_parts(load);
+  const double span_w = power.full.typical - power.idle.typical;
+  const double typical_w = power.idle.typical + span_w * parts.typical;
+  const auto off_w = [&](double idle_w, double full_w, double part) {
+    return std::hypot((idle_w - power.idle.typical) * (1.0 - parts.typical),
+                      (full_w - power.full.typical) * parts.typical,
+                      span_w * (part - parts.typical));
   };
-  const double high = load > 0.0 ? kHighScale * active_part(load, kHighExponent) : 0.0;
-  return {.low = energy(machine.idle.low_w, machine.full.low_w, active_part(load, kLowExponent)),
-          .typical = energy(machine.idle.typical_w, machine.full.typical_w,
-                            active_part(load, kTypicalExponent)),
-          .high = energy(machine.idle.high_w, machine.full.high_w, high)};
+  const double low_w = typical_w - off_w(power.idle.low, power.full.low, parts.low);
+  const double high_w = typical_w + off_w(power.idle.high, power.full.high, parts.high);
+  return {.low = Joules(thread_seconds * low_w),
+          .typical = Joules(thread_seconds * typical_w),
+          .high = Joules(thread_seconds * high_w)};
 }
 
 /// What `own` of the load `all` adds to idle. Where others run beside it that is a convention: from
-/// what it adds to them to what it would take alone; see docs/estimates.md.
-EnergyRange own_energy(const Microarchitecture& machine, double thread_seconds, double own,
-                       double all) {
+/// what it adds to them to what it would take alone; see docs/estimates.md. Not more than the
+/// energy of the machine.
+EnergyRange own_energy(const MachinePower& power, const EnergyRange& machine, double thread_seconds,
+                       double own, double all) {
   const MarginalParts convex = marginal_parts(own, all, kLowExponent);
   const MarginalParts concave = marginal_parts(own, all, kHighExponent);
   const double typical = all > 0.0 ? active_part(all, kTypicalExponent) * own / all : 0.0;
   const auto energy = [&](double above_w, double part) {
     return Joules(thread_seconds * above_w * part);
   };
-  const Joules low = energy(machine.above.low_w, std::min(convex.first, concave.last));
-  const Joules middle = energy(machine.above.typical_w, typical);
-  const Joules high =
-      energy(machine.above.high_w, kHighScale * std::max(concave.first, convex.last));
+  const Joules low = energy(power.above.low, std::min(convex.first, concave.last));
+  const Joules middle = std::min(energy(power.above.typical, typical), machine.typical);
+  const Joules high = std::min(
+      energy(power.above.high, kHighScale * std::max(concave.first, convex.last)), machine.high);
   return {.low = std::min(low, middle), .typical = middle, .high = std::max(high, middle)};
 }
 
-std::string covers_text(const CpuLoad& load, bool is_virtual) {
+std::string covers_text(const CpuLoad& load, const MachineSize& size) {
+  const bool is_virtual = size.is_virtual;
   const char* const what =
       is_virtual ? "a part of a server at the wall" : "the whole server at the wall";
   if (load.quota) {
     return fmt::format("a part of a server at the wall: {:g} CPUs, by the CPU quota", load.threads);
   }
-  std::string text = fmt::format("{}: {:g} {}", what, load.threads,
-                                 is_virtual ? "vCPUs as hardware threads" : "hardware threads");
+  const char* const units = !is_virtual         ? "hardware threads"
+                            : size.vcpu_is_core ? "vCPUs as cores"
+                                                : "vCPUs as hardware threads";
+  std::string text = fmt::format("{}: {:g} {}", what, load.threads, units);
+  if (!is_virtual && size.cores > 0) text += fmt::format(" of {} cores", size.cores);
   constexpr double kLeastShown = 0.005;  // of "1 %"
   if (load.stolen_part >= kLeastShown) {
     text += fmt::format(", without the {:.0f} % of their time that was stolen",
@@ -60,11 +73,11 @@ std::string covers_text(const CpuLoad& load, bool is_virtual) {
 
 }  // namespace
 
-EnergyEstimate estimate_energy(const Microarchitecture& machine, bool is_virtual,
+EnergyEstimate estimate_energy(const Microarchitecture& machine, const MachineSize& size,
                                const CpuLoad& load, std::optional<Seconds> cpu_time) {
   EnergyEstimate estimate{
       .method = "server_power_model",
-      .covers = covers_text(load, is_virtual),
+      .covers = covers_text(load, size),
       .excludes = {"cooling and losses of the building (PUE)", "GPUs and other cards",
                    "what a server draws more if it is tuned less well than published ones"},
       .microarchitecture = machine.title,
@@ -75,16 +88,19 @@ EnergyEstimate estimate_energy(const Microarchitecture& machine, bool is_virtual
       .cpu_quota = load.quota,
       .mean_load = load.mean(),
       .stolen_part = load.stolen_part,
-      .is_virtual = is_virtual};
-  estimate.basis = fmt::format("published SPECpower_ssj2008 results of {} servers, {}",
-                               machine.machines, kServerPowerDate);
+      .is_virtual = size.is_virtual};
+  estimate.basis = fmt::format("published SPECpower_ssj2008 results of {} servers, {}; {}",
+                               machine.machines, kServerPowerDate, server_power_check());
   const double thread_seconds = load.available.count();
   const double own =
       cpu_time && thread_seconds > 0.0 ? std::min(*cpu_time / load.available, 1.0) : 0.0;
   // The kernel's ticks may show less than what the CPU times of processes add up to.
   const double all = std::max(own, load.mean());
-  estimate.machine = machine_energy(machine, thread_seconds, all);
-  if (cpu_time) estimate.own = own_energy(machine, thread_seconds, own, all);
+  const MachinePower power = machine_power(machine, size);
+  estimate.machine = machine_energy(power, thread_seconds, all);
+  if (cpu_time) {
+    estimate.own = own_energy(power, *estimate.machine, thread_seconds, own, all);
+  }
   return estimate;
 }
 
@@ -118,10 +134,14 @@ std::optional<EnergyEstimate> mean_of(std::span<const EnergyEstimate> runs) {
 
 struct EnergyEstimator::Impl {
   explicit Impl(const System& system)
-      : processors(read_processors(system)), machine(recognize(processors)), reader(system) {}
+      : processors(read_processors(system)),
+        machine(recognize(processors)),
+        size(read_machine_size(system, processors)),
+        reader(system) {}
 
   Processors processors;
   Microarchitecture machine;
+  MachineSize size;
   CpuLoadReader reader;
   bool is_started = false;
   bool is_stopped = false;
@@ -164,7 +184,12 @@ EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const 
   const auto end = impl_->is_stopped ? impl_->end : impl_->reader.read();
   const auto load =
       impl_->begin && end ? load_between(*impl_->begin, *end, impl_->reader.quota()) : std::nullopt;
-  if (load) return estimate_energy(impl_->machine, impl_->processors.hypervisor, *load, cpu_time);
+  if (load) {
+    // The threads that are online now: cpuinfo may not name any.
+    MachineSize size = impl_->size;
+    size.threads = std::max(1U, end->times.processors);
+    return estimate_energy(impl_->machine, size, *load, cpu_time);
+  }
   EnergyEstimate none;
   none.unknown = !impl_->begin || !end
                      ? "/proc/stat cannot be read, so the load of the CPUs is unknown"

@@ -7,10 +7,15 @@
 namespace wattle {
 
 // Measured curves (data/load-power.csv) bend both ways: turbo draws much power at a low load, slow
-// clocks at a partial load save it. All lie between u^2 and 1.2 u^0.2 of the power above idle,
-// where 1 is the power at full load: some machines draw more before they reach it.
-// scripts/server-power
-// --check holds these constants to the data.
+// clocks at a partial load save it. All lie between 0.42 u, or u^2 if that is more, and
+// 1.28 u^0.25 of the power above idle, where 1 is the power at full load: some machines draw more
+// before they reach it. scripts/server-power --check holds these constants to the data.
+inline constexpr double kLowSlope = 0.42;
+inline constexpr double kLowPower = 2.0;
+inline constexpr double kHighPower = 0.25;
+inline constexpr double kHighCurve = 1.28;
+
+// What a part of a load is responsible for is a convention; these hold the curves by far.
 inline constexpr double kLowExponent = 2.0;
 inline constexpr double kTypicalExponent = 0.4;
 inline constexpr double kHighExponent = 0.2;
@@ -19,6 +24,19 @@ inline constexpr double kHighScale = 1.2;
 /// The part of the power above idle at a load `u` from 0 to 1, on a curve of that exponent.
 [[nodiscard]] inline double active_part(double u, double exponent) noexcept {
   return std::pow(std::clamp(u, 0.0, 1.0), exponent);
+}
+
+/// The same part: at least, typically, at most.
+struct ActiveParts {
+  double low = 0.0;
+  double typical = 0.0;
+  double high = 0.0;
+};
+[[nodiscard]] inline ActiveParts active_parts(double u) noexcept {
+  const double load = std::clamp(u, 0.0, 1.0);
+  return {.low = std::max(kLowSlope * load, active_part(load, kLowPower)),
+          .typical = active_part(load, kTypicalExponent),
+          .high = load > 0.0 ? kHighCurve * active_part(load, kHighPower) : 0.0};
 }
 
 /// What a part `own` of the load `all` is responsible for, on a curve of that exponent, as a part

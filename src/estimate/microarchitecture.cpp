@@ -107,46 +107,54 @@ std::string numbers_text(const ProcessorKind& kind) {
   return joined(parts, ", ");
 }
 
-const ServerPower& row_in(std::span<const ServerPower> table, std::string_view key) noexcept {
-  const auto row = std::ranges::find(table, key, &ServerPower::key);
-  return row != table.end() ? *row : server_power_of_everyone();
+std::string_view vendor_title(std::string_view vendor) noexcept {
+  if (vendor == "amd") return "AMD";
+  if (vendor == "intel") return "Intel";
+  return vendor == "arm" ? "Arm" : "";
 }
 
 Microarchitecture recognize_kind(const ProcessorKind& kind) {
   const std::string_view key = key_of(kind);
-  const bool is_known = !key.empty();
-  const ServerPower& row = is_known ? row_in(known_server_power(), key)
-                                    : row_in(server_power_of_vendors(), vendor_of(kind));
+  const auto table = known_server_power();
+  const auto known = std::ranges::find(table, key, &ServerPower::key);
+  const bool is_known = !key.empty() && known != table.end();
+  const ServerPower& row = is_known ? *known : server_power_of_everyone();
   Microarchitecture found{.title = std::string(row.title),
                           .recognized_by = numbers_text(kind),
                           .is_known = is_known,
                           .machines = row.machines,
                           .idle = row.idle,
                           .full = row.full,
-                          .above = row.above};
+                          .above = row.above,
+                          .cores_per_package = row.cores_per_package,
+                          .has_smt = row.has_smt};
   if (!is_known) {
-    found.title = row.title.empty() ? "unknown microarchitecture"
-                                    : fmt::format("unknown microarchitecture of {}", row.title);
+    const std::string_view vendor = vendor_title(vendor_of(kind));
+    found.title = vendor.empty() ? "unknown microarchitecture"
+                                 : fmt::format("unknown microarchitecture of {}", vendor);
+    found.has_smt = vendor_of(kind) != "arm";  // no server of Arm's designs has two threads a core
   }
   return found;
 }
 
-ThreadPower widest(const ThreadPower& a, const ThreadPower& b) noexcept {
-  return {.low_w = std::min(a.low_w, b.low_w),
-          .typical_w = (a.typical_w + b.typical_w) / 2.0,
-          .high_w = std::max(a.high_w, b.high_w)};
+PowerRange widest(const PowerRange& a, const PowerRange& b) noexcept {
+  return {.low = std::min(a.low, b.low),
+          .typical = (a.typical + b.typical) / 2.0,
+          .high = std::max(a.high, b.high)};
 }
 
 void join(Microarchitecture& all, const Microarchitecture& other) {
   if (all.title != other.title) {
     all.title += " and " + other.title;
-    all.machines += other.machines;
+    all.machines = std::max(all.machines, other.machines);
   }
   all.recognized_by += "; " + other.recognized_by;
   all.is_known = all.is_known && other.is_known;
   all.idle = widest(all.idle, other.idle);
   all.full = widest(all.full, other.full);
   all.above = widest(all.above, other.above);
+  all.cores_per_package = widest(all.cores_per_package, other.cores_per_package);
+  all.has_smt = all.has_smt || other.has_smt;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -35,6 +36,57 @@ void read_field(ProcessorKind& kind, std::string_view key, std::string_view valu
   if (key == "stepping") kind.stepping = parse_number(value);
   if (key == "CPU implementer") kind.implementer = parse_number(value);
   if (key == "CPU part") kind.part = parse_number(value);
+}
+
+/// Which core a thread belongs to.
+struct CorePlace {
+  std::optional<std::uint32_t> package;
+  std::optional<std::uint32_t> core;
+
+  void read_field(std::string_view key, std::string_view value) noexcept {
+    if (key == "physical id") package = parse_number(value);
+    if (key == "core id") core = parse_number(value);
+  }
+};
+
+/// Counts cores and packages of the threads that are added. One whose place is not known makes
+/// both unknown.
+class TopologyCount {
+ public:
+  void add(const CorePlace& place) {
+    is_known_ = is_known_ && place.package && place.core;
+    if (!is_known_) return;
+    cores_.insert({*place.package, *place.core});
+    packages_.insert(*place.package);
+  }
+  void count_into(Processors& processors) const noexcept {
+    if (!is_known_) return;
+    processors.cores = static_cast<unsigned>(cores_.size());
+    processors.packages = static_cast<unsigned>(packages_.size());
+  }
+
+ private:
+  bool is_known_ = true;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> cores_;
+  std::set<std::uint32_t> packages_;
+};
+
+/// From devices/system/cpu/cpuN/topology.
+void read_topology(const System& system, Processors& processors) {
+  TopologyCount count;
+  // With SMT off, half of the numbers are of threads that are offline.
+  const unsigned last = 2 * processors.threads + 64;
+  unsigned found = 0;
+  for (unsigned i = 0; i < last && found < processors.threads; ++i) {
+    const auto folder =
+        system.sysfs / "devices/system/cpu" / ("cpu" + std::to_string(i)) / "topology";
+    const auto package = read_line((folder / "physical_package_id").string());
+    const auto core = read_line((folder / "core_id").string());
+    if (!package || !core) continue;  // offline
+    ++found;
+    count.add({parse_number(*package), parse_number(*core)});
+  }
+  if (found > 0 && found == processors.threads) count.count_into(processors);
 }
 
 void add_kind(Processors& processors, const ProcessorKind& kind) {
@@ -92,26 +144,39 @@ CpuInfo read_cpu_info(const System& system) {
 Processors parse_processors(std::string_view text) {
   Processors processors;
   ProcessorKind kind;
+  CorePlace place;
+  TopologyCount topology;
+  const auto end_processor = [&] {
+    add_kind(processors, kind);
+    if (processors.threads > 0) topology.add(place);
+    kind = {};
+    place = {};
+  };
   while (!text.empty()) {
     std::string_view value = take_line(text);
     const std::string_view key = take_key(value, ':');
-    if (key == "processor") {  // the next one starts
-      add_kind(processors, kind);
-      kind = {};
+    if (key == "processor") {
+      end_processor();
+      ++processors.threads;
     }
     read_field(kind, key, value);
+    place.read_field(key, value);
     // Every processor has the same long line: the first that says so is enough.
     if (key == "flags" && !processors.hypervisor && processors.kinds.empty()) {
       processors.hypervisor = has_word(value, "hypervisor");
     }
   }
-  add_kind(processors, kind);
+  end_processor();
+  topology.count_into(processors);
   return processors;
 }
 
 Processors read_processors(const System& system) {
   const auto text = read_file((system.procfs / "cpuinfo").string());
-  return text ? parse_processors(*text) : Processors{};
+  if (!text) return {};
+  Processors processors = parse_processors(*text);
+  if (processors.cores == 0) read_topology(system, processors);
+  return processors;
 }
 
 std::string cpu_info_proof(const System& system, const CpuInfo& cpu) {

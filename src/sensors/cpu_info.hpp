@@ -57,12 +57,16 @@ struct Processors {
   static constexpr std::size_t kMostKinds = 16;
   std::vector<ProcessorKind> kinds;
   bool hypervisor = false;  ///< one of them says that it is virtual (x86)
+  unsigned threads = 0;     ///< that are online
+  unsigned cores = 0;       ///< 0: not known
+  unsigned packages = 0;    ///< 0: not known
 };
 
 /// From the text of /proc/cpuinfo, all processors of it.
 [[nodiscard]] Processors parse_processors(std::string_view text);
 
-/// From the file; empty where it cannot be read.
+/// From the file; empty where it cannot be read. Cores and packages are those of sysfs where the
+/// file does not say.
 [[nodiscard]] Processors read_processors(const System& system);
 
 /// The file and why it could not be read, for a refusal's proof.
