@@ -65,7 +65,7 @@ PowerRange power_of(const ServerScale& scale, const PowerRange& factor,
   return {watts * std::exp(-down), watts, watts * std::exp(up)};
 }
 
-PowerRange with_memory(const PowerRange& power, const PowerRange& watts_per_gb,
+PowerRange plus_memory(const PowerRange& power, const PowerRange& watts_per_gb,
                        double beyond_gb) noexcept {
   return {power.low + watts_per_gb.low * beyond_gb,
           power.typical + watts_per_gb.typical * beyond_gb,
@@ -90,8 +90,8 @@ MachinePower machine_power(const Microarchitecture& machine, const MachineSize& 
   PowerRange full = power_of(scales.full, machine.full, machine, size);
   PowerRange above = power_of(scales.above, machine.above, machine, size);
   const double beyond_gb = std::max(0.0, size.memory_gb - cores_of(machine, size).typical);
-  idle = with_memory(idle, kMemoryIdle, beyond_gb);
-  full = with_memory(full, kMemoryFull, beyond_gb);
+  idle = plus_memory(idle, kMemoryIdle, beyond_gb);
+  full = plus_memory(full, kMemoryFull, beyond_gb);
   above.high += kMemoryFull.high * beyond_gb;
   full.high *= kVectorLoad;
   above.high *= kVectorLoad;

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-double squared(double x) noexcept { return x * x; }
+double square_of(double x) noexcept { return x * x; }
 
 double seconds_of(nanoseconds time) noexcept { return Seconds(time).count(); }
 
@@ -113,9 +113,9 @@ struct Course {
   [[nodiscard]] double all_changes_w() const noexcept { return rises_w + falls_w; }
 };
 
-class CourseReader {
+class WindowReader {
  public:
-  CourseReader(const History& history, TimePoint begin, TimePoint end) noexcept
+  WindowReader(const History& history, TimePoint begin, TimePoint end) noexcept
       : history_(history), scale_(history.channel().scale()), begin_(begin), end_(end) {}
 
   /// `before`: how long before the begin values show what the filter is like.
@@ -138,21 +138,21 @@ class CourseReader {
   double last_change_w_ = 0.0;
 };
 
-ShownValue CourseReader::shown(const StoredReading& reading) const noexcept {
+ShownValue WindowReader::shown(const StoredReading& reading) const noexcept {
   return {.first_s = Seconds(reading.first_seen - begin_).count(),
           .last_s = Seconds(std::min(reading.last_confirmed, end_) - begin_).count(),
           .power_w = scale_ * static_cast<double>(reading.raw)};
 }
 
-void CourseReader::add_change(double change_w, double within_s) noexcept {
+void WindowReader::add_change(double change_w, double within_s) noexcept {
   (change_w > 0.0 ? course_.rises_w : course_.falls_w) += std::abs(change_w);
-  course_.squares_w2 += squared(change_w);
-  course_.bends_w2 += squared(change_w - last_change_w_);
+  course_.squares_w2 += square_of(change_w);
+  course_.bends_w2 += square_of(change_w - last_change_w_);
   course_.steepest_w_per_s = std::max(course_.steepest_w_per_s, std::abs(change_w) / within_s);
   last_change_w_ = change_w;
 }
 
-void CourseReader::add(const StoredReading& reading, Uint128 changes,
+void WindowReader::add(const StoredReading& reading, Uint128 changes,
                        std::vector<ShownValue>& values) {
   const ShownValue value = shown(reading);
   if (last_ && value.first_s <= last_->first_s) return;
@@ -170,10 +170,10 @@ void CourseReader::add(const StoredReading& reading, Uint128 changes,
   last_changes_ = changes;
 }
 
-void CourseReader::leave_out(const ShownValue& next, Uint128 changes, nanoseconds time) noexcept {
+void WindowReader::leave_out(const ShownValue& next, Uint128 changes, nanoseconds time) noexcept {
   if (!last_) return;
   // Only the sum of the squares is known: the changes were at most this in all.
-  const double squares_w2 = static_cast<double>(changes - last_changes_) * squared(scale_);
+  const double squares_w2 = static_cast<double>(changes - last_changes_) * square_of(scale_);
   const double steps = std::max(1.0, seconds_of(time) / seconds_of(history_.spacing()));
   const double sum_w = std::sqrt(steps * squares_w2);
   const double net_w = next.power_w - last_->power_w;
@@ -184,7 +184,7 @@ void CourseReader::leave_out(const ShownValue& next, Uint128 changes, nanosecond
   last_.reset();
 }
 
-Course CourseReader::read(nanoseconds before) {
+Course WindowReader::read(nanoseconds before) {
   constexpr std::int64_t kMostSamples = 1000;
   const nanoseconds near = kMostSamples / 4 * history_.spacing();
   const TimePoint from = begin_ - before;
@@ -276,7 +276,7 @@ FilteredEnergy filtered_energy(const History& history, TimePoint begin, TimePoin
                                Joules shown) {
   const GaugeTraits& gauge = history.channel().gauge;
   const nanoseconds stated = gauge.longest_lag.value_or(nanoseconds(0));
-  const Course course = CourseReader(history, begin, end).read(stated);
+  const Course course = WindowReader(history, begin, end).read(stated);
   const double length_s = seconds_of(end - begin);
   const double spacing_s = seconds_of(history.spacing());
   const double late_s = seconds_of(history.longest_age()) / 2.0;
@@ -304,17 +304,18 @@ FilteredEnergy filtered_energy(const History& history, TimePoint begin, TimePoin
                         std::hypot(change_near(course.near_begin, 0.0, delays.most_s),
                                    change_near(course.near_end, length_s, delays.most_s));
   const double moved_j2 =
-      course.squares_w2 * squared(spacing_s) / 6.0 + course.bends_w2 * squared(pace_s) / 1.5;
+      course.squares_w2 * square_of(spacing_s) / 6.0 + course.bends_w2 * square_of(pace_s) / 1.5;
   const double frozen_s = std::min(seconds_of(gauge.freezes), course.longest_hold_s);
-  const double frozen_j2 = squared(course.deepest_fall_w * frozen_s) / 1.875;
+  const double frozen_j2 = square_of(course.deepest_fall_w * frozen_s) / 1.875;
   constexpr double kRipple = 0.11;  // of a load that swings at the pace of the filter, over 1 s
   const double ripple_j2 =
-      8.0 * squared(kRipple * shown.si() / length_s * std::min(longest_s, 1.0));
-  const double rounding_j2 = squared(length_s * history.channel().scale()) / 3.0;
-  return {.energy = Joules(std::max(energy_j, 0.0)),
-          .uncertainty = Joules(std::sqrt(squared(net_j) + squared(unlike_j) + squared(ends_j) +
-                                          moved_j2 + frozen_j2 + ripple_j2 + rounding_j2)),
-          .common = Joules(-net_j - unlike_j)};
+      8.0 * square_of(kRipple * shown.si() / length_s * std::min(longest_s, 1.0));
+  const double rounding_j2 = square_of(length_s * history.channel().scale()) / 3.0;
+  return {
+      .energy = Joules(std::max(energy_j, 0.0)),
+      .uncertainty = Joules(std::sqrt(square_of(net_j) + square_of(unlike_j) + square_of(ends_j) +
+                                      moved_j2 + frozen_j2 + ripple_j2 + rounding_j2)),
+      .common = Joules(-net_j - unlike_j)};
 }
 
 }  // namespace wattle
