@@ -163,7 +163,7 @@ struct UnitsReport {
   std::vector<UnitContrast> contrasts{};
   std::uint64_t running = 0;      ///< units that have not ended
   std::uint64_t waiting = 0;      ///< that ended, but are not final
-  std::uint64_t ended_twice = 0;  ///< calls of `end` that did nothing
+  std::uint64_t ended_twice = 0;  ///< calls of `end`, in this process, that did nothing
   std::uint64_t refused = 0;      ///< units that were not counted for lack of memory
   std::uint64_t beyond_tags = 0;  ///< units whose tag did not fit in (`most_tags`)
 };

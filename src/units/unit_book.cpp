@@ -199,7 +199,7 @@ SumDoubt UnitBook::doubt() const {
 UnitsReport UnitBook::report() const {
   UnitsReport report{.running = events_.running(),
                      .waiting = waiting_,
-                     .ended_twice = events_.ended_twice(),
+                     .ended_twice = UnitEvents::ended_twice(),
                      .refused = events_.refused(),
                      .beyond_tags = tags_.beyond()};
   std::vector<LoadFit> fits;

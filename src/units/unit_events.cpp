@@ -15,9 +15,18 @@ std::size_t number_of_this_thread() noexcept {
   return kNumber;
 }
 
+std::atomic<std::uint64_t>& second_ends() noexcept {
+  static std::atomic<std::uint64_t> count = 0;
+  return count;
+}
+
 }  // namespace
 
 UnitEvents::UnitEvents(const TimeSource& clock) : clock_(clock), forks_(forks()) {}
+
+void UnitEvents::count_second_end() noexcept { ++second_ends(); }
+
+std::uint64_t UnitEvents::ended_twice() noexcept { return second_ends(); }
 
 UnitEvents::Shard& UnitEvents::shard() noexcept {
   return shards_.at(number_of_this_thread() % kShards);

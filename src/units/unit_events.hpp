@@ -73,9 +73,10 @@ class UnitEvents {
   /// later than that; returns it. `leaves` is an end or a leave.
   std::int64_t leave(UnitEvent leaves, std::int64_t last_ns,
                      const UnitEvent* enters = nullptr) noexcept;
-  void count_second_end() noexcept { ++ended_twice_; }
 
-  [[nodiscard]] std::uint64_t ended_twice() const noexcept { return ended_twice_; }
+  /// Ends of units that had ended, of the whole process: such a unit may have outlived all else.
+  static void count_second_end() noexcept;
+  [[nodiscard]] static std::uint64_t ended_twice() noexcept;
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
   [[nodiscard]] bool is_copy() const noexcept { return forks_ != forks(); }
   /// Units that have not ended.
@@ -114,7 +115,6 @@ class UnitEvents {
   std::array<Shard, kShards> shards_;
   const TimeSource& clock_;
   std::uint64_t forks_;  ///< when it was made
-  std::atomic<std::uint64_t> ended_twice_ = 0;
   std::atomic<std::uint64_t> refused_ = 0;
   std::vector<UnitId> free_;
   std::mutex free_mutex_;

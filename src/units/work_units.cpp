@@ -73,17 +73,19 @@ void WorkUnit::phase(std::string_view name, double weight) {
 
 void WorkUnit::end() noexcept {
   if (!std::exchange(is_running_, false)) {
-    if (desk_ != nullptr && id_ != 0) desk_->events.count_second_end();
+    if (id_ != 0) detail::UnitEvents::count_second_end();
     return;
   }
-  if (desk_ == nullptr) return;
-  (void)desk_->events.leave({.weight = weight_,
-                             .work = work_,
-                             .slot = detail::slot_of(id_),
-                             .column = column_,
-                             .gpu = gpu_,
-                             .kind = detail::UnitEvent::Kind::end},
-                            last_ns_);
+  // It may be gone from now on.
+  detail::UnitDesk* const desk = std::exchange(desk_, nullptr);
+  if (desk == nullptr) return;
+  (void)desk->events.leave({.weight = weight_,
+                            .work = work_,
+                            .slot = detail::slot_of(id_),
+                            .column = column_,
+                            .gpu = gpu_,
+                            .kind = detail::UnitEvent::Kind::end},
+                           last_ns_);
 }
 
 /// The thread shares the reader: it may hang in a driver when all else ends.
