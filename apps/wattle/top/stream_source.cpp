@@ -119,7 +119,7 @@ class StreamSource : public TopSource {
     ::execv(program, argv);
     constexpr std::string_view kMessage =
         "wattle-stream cannot be started; it is installed with wattle where libcurl is found\n";
-    (void)!::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+    if (::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) ::_exit(1);
     ::_exit(1);
   }
 
