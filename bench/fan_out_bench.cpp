@@ -24,8 +24,8 @@
 #include <thread>
 #include <vector>
 
-#include "event_loop.hpp"
-#include "server.hpp"
+#include "http/event_loop.hpp"
+#include "http/server.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -1,5 +1,5 @@
 // The file of --gpu-command-overrides: its tables, commands, placeholders and patterns.
-#include "command_overrides.hpp"
+#include "control/command_overrides.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // The environment of a batch job, NAME=VALUE on each line, and the paths of outputs: the first
 // line.
-#include "job.hpp"
+#include "run/job.hpp"
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 // The command line: each line is a word of it.
-#include "options.hpp"
+#include "cli/options.hpp"
 
 #include <chrono>
 #include <string>

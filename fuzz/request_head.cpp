@@ -1,5 +1,5 @@
 // The head of a request, as the daemon takes it from whoever connects.
-#include "request_head.hpp"
+#include "http/request_head.hpp"
 
 #include <cstddef>
 #include <string>
@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "check.hpp"
-#include "target.hpp"
+#include "http/target.hpp"
 
 FUZZ_TARGET(request_head)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

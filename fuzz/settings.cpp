@@ -1,5 +1,5 @@
 // The configuration file of the command.
-#include "settings.hpp"
+#include "cli/settings.hpp"
 
 #include "check.hpp"
 #include "wattle/error.hpp"

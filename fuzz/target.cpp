@@ -1,5 +1,5 @@
 // The target of a request, its query, and lists of ids.
-#include "target.hpp"
+#include "http/target.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,11 +1,11 @@
 // Tokens: what stands in an Authorization header, and what a holder of the key may have signed. An
 // input is a token; and the JSON of its header and, past a line end, of its claims.
-#include "token.hpp"
+#include "auth/token.hpp"
 
 #include <string>
 #include <variant>
 
-#include "base64url.hpp"
+#include "auth/base64url.hpp"
 #include "check.hpp"
 
 namespace {

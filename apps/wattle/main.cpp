@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "base/failure.hpp"
-#include "commands.hpp"
-#include "last_resort.hpp"
-#include "options.hpp"
-#include "output.hpp"
-#include "privileges.hpp"
+#include "cli/commands.hpp"
+#include "cli/last_resort.hpp"
+#include "cli/options.hpp"
+#include "cli/privileges.hpp"
+#include "output/output.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

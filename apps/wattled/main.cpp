@@ -10,12 +10,12 @@
 #include <exception>
 #include <variant>
 
+#include "auth/signing_key.hpp"
+#include "auth/token.hpp"
 #include "base/fd.hpp"
-#include "log.hpp"
-#include "options.hpp"
-#include "serve.hpp"
-#include "signing_key.hpp"
-#include "token.hpp"
+#include "serve/log.hpp"
+#include "serve/options.hpp"
+#include "serve/serve.hpp"
 
 namespace wattle::daemon {
 namespace {

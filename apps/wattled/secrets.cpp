@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-#include "log.hpp"
-#include "signing_key.hpp"
+#include "auth/signing_key.hpp"
+#include "serve/log.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

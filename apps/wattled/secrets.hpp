@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "options.hpp"
-#include "revoked.hpp"
-#include "service.hpp"
-#include "transport.hpp"
+#include "auth/revoked.hpp"
+#include "http/transport.hpp"
+#include "serve/options.hpp"
+#include "serve/service.hpp"
 
 namespace wattle::daemon {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/unknown.hpp"
-#include "energy_words.hpp"
+#include "output/energy_words.hpp"
 #include "sampling/energy_figure.hpp"
 #include "top/columns.hpp"
 

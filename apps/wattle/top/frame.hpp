@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text_style.hpp"
-#include "screen.hpp"
+#include "output/screen.hpp"
 #include "top/observation.hpp"
 #include "top/power_trails.hpp"
 #include "top/view.hpp"

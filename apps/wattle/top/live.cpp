@@ -14,11 +14,11 @@
 #include <utility>
 
 #include "base/line_file.hpp"
-#include "commands.hpp"
-#include "end_signals.hpp"
-#include "output.hpp"
-#include "patient_poll.hpp"
-#include "screen.hpp"
+#include "cli/commands.hpp"
+#include "cli/end_signals.hpp"
+#include "cli/patient_poll.hpp"
+#include "output/output.hpp"
+#include "output/screen.hpp"
 #include "top/frame.hpp"
 #include "top/lines.hpp"
 #include "top/once.hpp"

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "privileges.hpp"
+#include "cli/privileges.hpp"
+#include "cli/ticker.hpp"
 #include "sensors/domain_traits.hpp"
 #include "sensors/providers.hpp"
-#include "ticker.hpp"
 #include "top/observer.hpp"
 #include "top/source.hpp"
 

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/split.hpp"
-#include "energy_words.hpp"
+#include "output/energy_words.hpp"
 #include "report/estimate_words.hpp"
 #include "report/share.hpp"
 #include "sampling/energy_figure.hpp"

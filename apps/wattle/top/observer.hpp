@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
-#include "options.hpp"
 #include "sampling/readings.hpp"
 #include "top/observation.hpp"
 #include "top/process_watch.hpp"

@@ -1,7 +1,7 @@
 // `wattle top --once`: one table, or one line of JSON.
 #pragma once
 
-#include "options.hpp"
+#include "cli/options.hpp"
 
 namespace wattle::app {
 

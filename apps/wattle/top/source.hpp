@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "options.hpp"
+#include "cli/options.hpp"
 #include "top/observation.hpp"
 
 namespace wattle::app {

@@ -16,7 +16,7 @@
 #include "base/fd.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
-#include "privileges.hpp"
+#include "cli/privileges.hpp"
 #include "top/source.hpp"
 #include "top/streamed_machines.hpp"
 #include "wattle/error.hpp"

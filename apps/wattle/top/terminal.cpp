@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/text_style.hpp"
-#include "patient_poll.hpp"
-#include "progress.hpp"
+#include "cli/patient_poll.hpp"
+#include "output/progress.hpp"
 
 namespace wattle::app {
 namespace {

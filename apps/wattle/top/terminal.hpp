@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "live_output.hpp"
-#include "screen.hpp"
+#include "output/live_output.hpp"
+#include "output/screen.hpp"
 
 namespace wattle::app {
 

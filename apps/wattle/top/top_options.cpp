@@ -8,8 +8,8 @@
 #include "base/option_words.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
-#include "track_options.hpp"
-#include "value_option.hpp"
+#include "cli/value_option.hpp"
+#include "monitor/track_options.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

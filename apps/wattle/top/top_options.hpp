@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "options.hpp"
+#include "cli/options.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;

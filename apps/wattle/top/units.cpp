@@ -9,7 +9,7 @@
 #include "base/split.hpp"
 #include "base/text.hpp"
 #include "base/unknown.hpp"
-#include "energy_words.hpp"
+#include "output/energy_words.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

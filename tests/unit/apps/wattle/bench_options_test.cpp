@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "options.hpp"
+#include "cli/options.hpp"
 
 namespace wattle::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench_plan.hpp"
+#include "bench/bench_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

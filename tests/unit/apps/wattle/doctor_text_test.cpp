@@ -1,4 +1,4 @@
-#include "doctor_text.hpp"
+#include "machine/doctor_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

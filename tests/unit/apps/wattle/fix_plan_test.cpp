@@ -1,4 +1,4 @@
-#include "fix_plan.hpp"
+#include "machine/fix_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "history_options.hpp"
+#include "history/history_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <ctime>
 #include <string>
 
-#include "history_query.hpp"
+#include "history/history_query.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

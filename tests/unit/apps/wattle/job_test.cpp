@@ -1,4 +1,4 @@
-#include "job.hpp"
+#include "run/job.hpp"
 
 #include <gtest/gtest.h>
 

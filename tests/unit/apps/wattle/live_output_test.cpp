@@ -1,4 +1,4 @@
-#include "live_output.hpp"
+#include "output/live_output.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

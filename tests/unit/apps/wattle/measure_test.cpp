@@ -1,4 +1,4 @@
-#include "measure.hpp"
+#include "run/measure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

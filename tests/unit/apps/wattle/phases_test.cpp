@@ -1,4 +1,4 @@
-#include "phases.hpp"
+#include "run/phases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "power_lines.hpp"
+#include "watch/power_lines.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "energy_words.hpp"
 #include "golden.hpp"
-#include "power_text.hpp"
+#include "output/energy_words.hpp"
+#include "watch/power_text.hpp"
 
 namespace wattle::app {
 namespace {

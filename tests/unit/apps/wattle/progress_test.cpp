@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include "output/progress.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

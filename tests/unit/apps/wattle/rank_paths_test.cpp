@@ -1,4 +1,4 @@
-#include "rank_paths.hpp"
+#include "run/rank_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "run_status.hpp"
+#include "run/run_status.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "short_names.hpp"
+#include "stream/short_names.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "stream_energy.hpp"
+#include "stream/stream_energy.hpp"
 
 #include <gtest/gtest.h>
 

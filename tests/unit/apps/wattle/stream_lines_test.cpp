@@ -1,4 +1,4 @@
-#include "stream_lines.hpp"
+#include "stream/stream_lines.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "stream_options.hpp"
+#include "stream/stream_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

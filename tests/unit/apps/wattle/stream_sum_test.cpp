@@ -1,4 +1,4 @@
-#include "stream_sum.hpp"
+#include "stream/stream_sum.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stream_text.hpp"
+#include "stream/stream_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "task_clock.hpp"
+#include "run/task_clock.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "track_options.hpp"
+#include "monitor/track_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

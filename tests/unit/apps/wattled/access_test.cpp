@@ -1,4 +1,4 @@
-#include "access.hpp"
+#include "auth/access.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base64url.hpp"
+#include "auth/base64url.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "command_overrides.hpp"
+#include "control/command_overrides.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

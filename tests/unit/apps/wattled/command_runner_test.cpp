@@ -1,4 +1,4 @@
-#include "command_runner.hpp"
+#include "control/command_runner.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "confinement.hpp"
+#include "serve/confinement.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

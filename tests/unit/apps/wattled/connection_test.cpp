@@ -1,4 +1,4 @@
-#include "connection.hpp"
+#include "http/connection.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "api/power_streams.hpp"
 #include "fakes/scripted_sensor.hpp"
-#include "power_streams.hpp"
 #include "recording_subscriber.hpp"
 #include "virtual_loop.hpp"
 

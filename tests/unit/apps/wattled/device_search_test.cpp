@@ -1,4 +1,4 @@
-#include "device_search.hpp"
+#include "devices/device_search.hpp"
 
 #include <gtest/gtest.h>
 

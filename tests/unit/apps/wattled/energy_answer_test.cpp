@@ -1,5 +1,5 @@
 // Energies of the past while the wall clock is set: a program of its own.
-#include "energy_answer.hpp"
+#include "api/energy_answer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/wall_clock.hpp"
-#include "target.hpp"
+#include "http/target.hpp"
 #include "virtual_loop.hpp"
 #include "wattle/clock.hpp"
 

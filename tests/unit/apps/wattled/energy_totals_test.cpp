@@ -1,4 +1,4 @@
-#include "energy_totals.hpp"
+#include "devices/energy_totals.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "event_loop.hpp"
+#include "http/event_loop.hpp"
 
 #include <gtest/gtest.h>
 

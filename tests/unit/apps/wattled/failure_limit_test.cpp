@@ -1,4 +1,4 @@
-#include "failure_limit.hpp"
+#include "auth/failure_limit.hpp"
 
 #include <gtest/gtest.h>
 

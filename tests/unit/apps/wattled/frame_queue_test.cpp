@@ -1,4 +1,4 @@
-#include "frame_queue.hpp"
+#include "http/frame_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Settings of GPUs beside their readings, and at the daemon's end, in virtual time.
-#include "gpu_control.hpp"
+#include "control/gpu_control.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "gpu_control.hpp"
-#include "power_streams.hpp"
+#include "api/power_streams.hpp"
+#include "control/gpu_control.hpp"
 #include "recording_subscriber.hpp"
 #include "virtual_loop.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "service.hpp"
+#include "serve/service.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -1,4 +1,4 @@
-#include "lifetime.hpp"
+#include "serve/lifetime.hpp"
 
 #include <gtest/gtest.h>
 

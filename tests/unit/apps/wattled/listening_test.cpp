@@ -1,5 +1,5 @@
 // Sockets that are made while another process changes the folder.
-#include "listening.hpp"
+#include "http/listening.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "log_queue.hpp"
+#include "serve/log_queue.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

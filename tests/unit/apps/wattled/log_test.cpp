@@ -1,4 +1,4 @@
-#include "log.hpp"
+#include "serve/log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "metrics.hpp"
+#include "api/metrics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "metrics_text.hpp"
+#include "api/metrics_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The daemon's command line.
-#include "options.hpp"
+#include "serve/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

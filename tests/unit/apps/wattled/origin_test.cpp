@@ -1,4 +1,4 @@
-#include "origin.hpp"
+#include "http/origin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "output_pattern.hpp"
+#include "control/output_pattern.hpp"
 
 #include <gtest/gtest.h>
 

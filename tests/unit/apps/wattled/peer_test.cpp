@@ -1,4 +1,4 @@
-#include "peer.hpp"
+#include "http/peer.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

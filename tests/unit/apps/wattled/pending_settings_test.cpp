@@ -1,5 +1,5 @@
 // Which of the settings that wait for one GPU are made, and how the others end.
-#include "pending_settings.hpp"
+#include "control/pending_settings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

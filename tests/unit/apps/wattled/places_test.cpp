@@ -1,4 +1,4 @@
-#include "places.hpp"
+#include "http/places.hpp"
 
 #include <gtest/gtest.h>
 

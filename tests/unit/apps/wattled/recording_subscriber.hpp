@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stream.hpp"
+#include "http/stream.hpp"
 
 namespace wattle::daemon {
 

@@ -1,4 +1,4 @@
-#include "request_head.hpp"
+#include "http/request_head.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "revoked.hpp"
+#include "auth/revoked.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "auth/token.hpp"
 #include "fakes/temp_folder.hpp"
-#include "token.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -1,4 +1,4 @@
-#include "routes.hpp"
+#include "api/routes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "scrape.hpp"
+#include "api/scrape.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "fakes/scripted_sensor.hpp"
-#include "service.hpp"
+#include "serve/service.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {

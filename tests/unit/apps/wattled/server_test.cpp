@@ -1,5 +1,5 @@
 // Whom the server lets in while there is little room. Sockets are real, time is not.
-#include "server.hpp"
+#include "http/server.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

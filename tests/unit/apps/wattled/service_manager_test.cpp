@@ -1,4 +1,4 @@
-#include "service_manager.hpp"
+#include "serve/service_manager.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "settings_journal.hpp"
+#include "control/settings_journal.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 #include <set>
 #include <thread>
 
-#include "event_loop.hpp"
 #include "fakes/virtual_clock.hpp"
+#include "http/event_loop.hpp"
 #include "sampling/shared_sensor.hpp"
-#include "service.hpp"
+#include "serve/service.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -1,4 +1,4 @@
-#include "signing_key.hpp"
+#include "auth/signing_key.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

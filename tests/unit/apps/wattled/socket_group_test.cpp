@@ -1,5 +1,5 @@
 // The texts about who may connect.
-#include "socket_group.hpp"
+#include "http/socket_group.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "fakes/temp_folder.hpp"
-#include "listening.hpp"
-#include "options.hpp"
+#include "http/listening.hpp"
 #include "report/golden.hpp"
+#include "serve/options.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

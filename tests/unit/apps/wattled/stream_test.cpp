@@ -1,4 +1,4 @@
-#include "stream.hpp"
+#include "http/stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "target.hpp"
+#include "http/target.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "token.hpp"
+#include "auth/token.hpp"
 
 #include <gtest/gtest.h>
 

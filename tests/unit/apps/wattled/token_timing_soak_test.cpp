@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "token.hpp"
+#include "auth/token.hpp"
 #include "tokens.hpp"
 
 namespace wattle::daemon {

@@ -1,4 +1,4 @@
-#include "turned_away.hpp"
+#include "http/turned_away.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "loop.hpp"
+#include "http/loop.hpp"
 
 namespace wattle::daemon {
 

@@ -1,0 +1,223 @@
+#include "bench/bench_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "cli/options.hpp"
+#include "cli/value_option.hpp"
+#include "monitor/track_options.hpp"
+#include "output/page_output.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kBenchFooter = R"(
+Runs each command many times, measures each run as wattle run does, and compares the commands with the
+first one, or with --reference. Options have the names that they have in hyperfine, whose --sort,
+--time-unit (-u) and --style are missing. The runs of all commands take turns, in
+a random order in each round; --sequential runs one command after the other. Results go to stdout,
+progress and warnings to stderr. In commands, {VAR} is the value of a parameter.
+--save keeps each run that counts in the history, with the tag bench=ID, with a tag for each parameter, and
+with the tag name if --command-name gives one; all are saved after the last run.
+Exit status: 0, 1 if a command fails, 64 for a wrong option, 125 if a result cannot be written. After
+Ctrl-C the results so far are printed.
+
+examples:
+  wattle bench 'sleep 0.1' 'sleep 0.2'
+  wattle bench --warmup 3 -N 'gzip -k -f data' 'xz -k -f data'
+  wattle bench -L threads 1,2,4 'make -j{threads}' --prepare 'make clean'
+)";
+
+std::size_t parse_count(const std::string& text, std::string_view option, std::size_t least) {
+  constexpr std::size_t kMost = 1'000'000;
+  const auto count = parse_unsigned<std::size_t>(text);
+  if (!count || *count < least || *count > kMost) {
+    throw InvalidArgument(fmt::format("{} takes a whole number from {} to {}, not '{}'", option,
+                                      least, kMost, printable(text)));
+  }
+  return *count;
+}
+
+void check_name(const std::string& name, const std::vector<BenchParameter>& parameters) {
+  if (name.empty() || name.find_first_of("{}") != std::string::npos) {
+    throw InvalidArgument(
+        fmt::format("a parameter needs a name without braces, not '{}'", printable(name)));
+  }
+  if (std::ranges::count(parameters, name, &BenchParameter::name) > 0) {
+    throw InvalidArgument(fmt::format("the parameter '{}' is given twice", printable(name)));
+  }
+}
+
+void read_parameters(const RawBenchOptions& raw, BenchOptions& bench) {
+  for (const auto& [name, least, most] : raw.scans) {
+    check_name(name, bench.parameters);
+    bench.parameters.push_back(
+        {name, scanned_values(least, most, raw.step_size.empty() ? "1" : raw.step_size)});
+  }
+  if (!raw.step_size.empty() && raw.scans.empty()) {
+    throw InvalidArgument("--parameter-step-size needs --parameter-scan");
+  }
+  for (const auto& [name, list] : raw.lists) {
+    check_name(name, bench.parameters);
+    bench.parameters.push_back({name, parameter_values(list)});
+  }
+}
+
+void read_numbers(const RawBenchOptions& raw, BenchOptions& bench) {
+  constexpr double kLongestS = 1e6;
+  bench.warmup = parse_count(raw.warmup, "--warmup", 0);
+  if (!raw.min_runs.empty()) bench.min_runs = parse_count(raw.min_runs, "--min-runs", 1);
+  if (!raw.max_runs.empty()) {
+    bench.max_runs = parse_count(raw.max_runs, "--max-runs", 1);
+    if (!raw.min_runs.empty() && *bench.max_runs < bench.min_runs) {
+      throw InvalidArgument("--max-runs is less than --min-runs");
+    }
+  }
+  if (!raw.runs.empty()) {
+    bench.min_runs = parse_count(raw.runs, "--runs", 1);
+    bench.max_runs = bench.min_runs;
+  }
+  if (!raw.time_limit.empty()) {
+    bench.time_limit = parse_seconds(raw.time_limit, "--time-limit", 0.001, kLongestS);
+  }
+  bench.pause = parse_seconds(raw.pause, "--pause", 0.0, 3600.0);
+  bench.interval = parse_interval(raw.interval);
+  if (!raw.seed.empty()) {
+    bench.seed = parse_unsigned<std::uint64_t>(raw.seed);
+    if (!bench.seed) {
+      throw InvalidArgument(
+          fmt::format("--seed takes a whole number from 0, not '{}'", printable(raw.seed)));
+    }
+  }
+}
+
+void add_hooks(CLI::App& bench, BenchOptions& options) {
+  const auto add = [&](const char* name, auto& into, const char* help) {
+    return bench.add_option(name, into, help)->type_name("CMD");
+  };
+  add("-s,--setup", options.setup, "Run CMD before the first run of each command");
+  add("-p,--prepare", options.prepare,
+      "Run CMD before each run; once for all commands, or once for each")
+      ->allow_extra_args(false);
+  add("-C,--conclude", options.conclude, "Run CMD after each run; as --prepare")
+      ->allow_extra_args(false);
+  add("-c,--cleanup", options.cleanup,
+      "Run CMD after the last run of each command, also if a run fails or is interrupted");
+  add("--reference", options.reference, "Compare with CMD; it is run too");
+}
+
+void add_parameters(CLI::App& bench, RawBenchOptions& raw) {
+  bench
+      .add_option("-L,--parameter-list", raw.lists,
+                  "Run with each of the comma-separated VALUES for {VAR}; several make all "
+                  "combinations")
+      ->type_name("VAR VALUES")
+      ->allow_extra_args(false);
+  bench.add_option("-P,--parameter-scan", raw.scans, "Run with each number from MIN to MAX")
+      ->type_name("VAR MIN MAX")
+      ->allow_extra_args(false);
+  add_value(bench, "-D,--parameter-step-size", raw.step_size, "DELTA", "Step of --parameter-scan")
+      ->default_str("1");
+}
+
+void add_numbers(CLI::App& bench, RawBenchOptions& raw) {
+  add_value(bench, "-w,--warmup", raw.warmup, "NUM",
+            "Runs of each command before those that count");
+  CLI::Option* runs = add_value(bench, "-r,--runs", raw.runs, "NUM", "Runs of each command");
+  add_value(bench, "-m,--min-runs", raw.min_runs, "NUM",
+            "Runs at least; more until 3 s of each command")
+      ->default_str("10")
+      ->excludes(runs);
+  add_value(bench, "-M,--max-runs", raw.max_runs, "NUM", "Runs at most")->excludes(runs);
+  add_value(bench, "--time-limit", raw.time_limit, "SECONDS", "Start no round after SECONDS");
+  add_value(bench, "--pause", raw.pause, "SECONDS", "Leave the machine idle before each run");
+  add_value(bench, "--interval", raw.interval, "SECONDS", "Seconds between two readings");
+  add_value(bench, "--seed", raw.seed, "NUM", "Seed of the order of the runs (default: random)");
+}
+
+void add_exports(CLI::App& bench, BenchOptions& options) {
+  const auto add = [&](const char* name, std::string& into, const char* help) {
+    add_value(bench, name, into, "FILE", help);
+  };
+  add("--export-json", options.json_path, "Write the results with all runs to FILE as JSON");
+  add("--export-csv", options.csv_path, "Write one row per command to FILE as CSV");
+  add("--export-markdown", options.markdown_path, "Write a Markdown table to FILE");
+  add("--export-asciidoc", options.asciidoc_path, "Write an AsciiDoc table to FILE");
+  add("--export-orgmode", options.orgmode_path, "Write an Org-mode table to FILE");
+  add_html(bench, options.html_path);
+}
+
+}  // namespace
+
+CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
+  CLI::App* bench =
+      app.add_subcommand("bench", "Run commands many times and compare what they cost");
+  bench->footer(kBenchFooter);
+  bench->add_option("CMD", raw.bench.commands, "Commands, each as one word")->type_name("");
+  add_numbers(*bench, raw);
+  add_hooks(*bench, raw.bench);
+  add_parameters(*bench, raw);
+  bench->add_option("-n,--command-name", raw.bench.names, "Name of a command; once for each")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  CLI::Option* shell = add_value(*bench, "-S,--shell", raw.bench.shell, "SHELL",
+                                 "Shell for all commands; none: without one");
+  bench->add_flag("-N", raw.no_shell, "As --shell none, for commands of a few ms")->excludes(shell);
+  bench->add_flag("-i,--ignore-failure", raw.ignored,
+                  "Go on if a command fails; =1,2: if its exit status is one of these");
+  add_estimate(*bench, raw.bench.estimate);
+  bench->add_flag("--sequential", raw.bench.is_sequential,
+                  "Run one command after the other, not in turns");
+  add_value(*bench, "--input", raw.bench.input, "WHERE", "Stdin of the commands: null, or FILE");
+  CLI::Option* output = add_value(*bench, "--output", raw.bench.output, "WHERE",
+                                  "Stdout of the commands: null, pipe, inherit, or FILE");
+  bench->add_flag("--show-output", raw.shows_output, "As --output inherit")->excludes(output);
+  add_value(*bench, "--gpus", raw.bench.gpus, "LIST", "GPUs to measure; as wattle run");
+  add_exports(*bench, raw.bench);
+  add_save(*bench, raw.save, "each run");
+  return bench;
+}
+
+std::array<std::string, 6> result_paths(const BenchOptions& options) {
+  return {options.json_path,     options.csv_path,     options.markdown_path,
+          options.asciidoc_path, options.orgmode_path, options.html_path};
+}
+
+BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
+  BenchOptions bench = raw.bench;
+  bench.system = system;
+  if (bench.commands.empty()) throw InvalidArgument("no command given: wattle bench CMD...");
+  const auto is_blank = [](const std::string& command) {
+    return command.find_first_not_of(" \t\r\n") == std::string::npos;
+  };
+  if (std::ranges::any_of(bench.commands, is_blank)) {
+    throw InvalidArgument("a command is empty: give each command as one word, in quotes");
+  }
+  if (raw.no_shell) bench.shell = "none";
+  if (raw.shows_output) bench.output = "inherit";
+  bench.saving = checked_save(raw.save);
+  bench.ignored = parse_ignored_failures(raw.ignored);
+  // What the commands write is no result, but would be replaced by one.
+  std::set<std::string> paths = {bench.output};
+  for (const std::string& path : result_paths(bench)) {
+    const bool is_file = !path.empty() && !path.starts_with("/dev/");
+    if (is_file && !paths.insert(path).second) {
+      throw InvalidArgument("two outputs cannot go to one file, " + printable(path));
+    }
+  }
+  read_numbers(raw, bench);
+  read_parameters(raw, bench);
+  // What cannot be run is refused before anything is.
+  for (const PlannedCommand& command : plan_of(bench).commands) {
+    (void)words_of(command.command, bench.shell);
+  }
+  return bench;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,123 @@
+#include "history/run_sources.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/anchor.hpp"
+#include "base/clock.hpp"
+#include "base/input_file.hpp"
+#include "base/split.hpp"
+#include "base/text.hpp"
+#include "cli/settings.hpp"
+#include "history/history_query.hpp"
+#include "runs/record_text.hpp"
+#include "runs/saved_run_json.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// A record, or a line of `history export`.
+NamedRecord named_record(const RecordText& text) {
+  if (schema_of(text.json) != kSavedRunSchema) {
+    return {text.name, parse_run_record(text.json.dump(), text.name)};
+  }
+  SavedRun saved = parse_saved_run(text.json.dump(), text.name);
+  return {text.name, parse_run_record(saved.record, text.name), std::move(saved.series)};
+}
+
+/// The history of the settings. Throws `Error` if there is none.
+std::unique_ptr<RunHistory> open_saved_runs() {
+  return std::make_unique<RunHistory>(history_of(read_settings()), RunHistory::Missing::refuse);
+}
+
+/// Throws `Error` if the file cannot be read, or holds one value that is no record.
+void load_file(const std::string& path, LoadedRuns& loaded) {
+  const std::string content = content_of_file(path);
+  const std::string name = path == "-" ? "standard input" : path;
+  // Half a file still has the records before.
+  std::string_view rest = content;
+  const bool is_one_value = rest.find('\n') + 1 >= rest.size() || !rest.starts_with("{\"");
+  if (is_one_value) {
+    for (const RecordText& record : parse_records(rest, name)) {
+      loaded.records.push_back(named_record(record));
+    }
+    return;
+  }
+  constexpr std::size_t kMostProblems = 5;
+  std::size_t bad = 0;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = take_line(rest);
+    if (line.empty()) continue;
+    const std::string place = fmt::format("{}, line {}", name, number);
+    try {
+      loaded.records.push_back(named_record({parse_record(line, place), place}));
+    } catch (const FormatError& error) {
+      if (++bad <= kMostProblems) loaded.problems.emplace_back(error.what());
+    }
+  }
+  if (bad > kMostProblems) {
+    loaded.problems.push_back(fmt::format("{}: {} more lines are no record of a run",
+                                          printable(name), bad - kMostProblems));
+  }
+}
+
+void load_query(RunHistory& history, const std::string& query, LoadedRuns& loaded) {
+  const std::size_t before = loaded.records.size();
+  history.each(parse_history_query(query, to_unix(machine_clock().now())), [&](SavedRun run) {
+    loaded.records.push_back({run.id, parse_run_record(run.record, run.id), std::move(run.series)});
+  });
+  for (std::string& damage : history.take_damage()) loaded.problems.push_back(std::move(damage));
+  if (loaded.records.size() == before) {
+    loaded.problems.push_back(
+        fmt::format("no saved run fulfils {}; wattle history lists them", printable(query)));
+  }
+}
+
+}  // namespace
+
+bool is_file_name(const std::string& word) {
+  std::error_code error;
+  return word == "-" || word.find_first_of("/.") != std::string::npos ||
+         std::filesystem::exists(word, error);
+}
+
+std::string content_of_file(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+  const InputFile input = open_input(path);
+  if (!input.file) throw Error(fmt::format("cannot read {}: {}", printable(path), input.problem));
+  if (auto content = read_rest(input.file, kMostBytes)) return *std::move(content);
+  throw Error(
+      fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
+}
+
+LoadedRuns load_runs(const std::vector<std::string>& words) {
+  LoadedRuns loaded;
+  std::unique_ptr<RunHistory> history;
+  for (const std::string& word : words) {
+    const bool is_query = is_history_query(word);
+    try {
+      if (!is_query && is_file_name(word)) {
+        load_file(word, loaded);
+        continue;
+      }
+      if (!history) history = open_saved_runs();
+      if (is_query) {
+        load_query(*history, word, loaded);
+        continue;
+      }
+      SavedRun saved = history->get(word);
+      loaded.records.push_back(
+          {word, parse_run_record(saved.record, word), std::move(saved.series)});
+    } catch (const Error& error) {
+      loaded.problems.emplace_back(error.what());
+    }
+  }
+  return loaded;
+}
+
+}  // namespace wattle::app

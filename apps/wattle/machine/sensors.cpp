@@ -1,0 +1,323 @@
+// `wattle sensors`: what can be measured here, and through what.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/facts_text.hpp"
+#include "base/json_write.hpp"
+#include "base/quantity.hpp"
+#include "base/state_folder.hpp"
+#include "base/text.hpp"
+#include "base/text_style.hpp"
+#include "cli/commands.hpp"
+#include "cli/privileges.hpp"
+#include "machine/cross_check.hpp"
+#include "output/output.hpp"
+#include "output/progress.hpp"
+#include "run/measure.hpp"
+#include "sensors/kept_updates.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "usage/usage_json.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A quantity, and the interfaces it can be read through: the first is the one that is used.
+using Ways = std::vector<Channel>;
+
+/// The time that a counter takes for `ticks` at the greatest power; absent for 0 ticks.
+std::optional<Seconds> shortest_time(const CounterTraits& counter, std::uint64_t ticks) {
+  if (ticks == 0) return std::nullopt;
+  return Seconds(static_cast<double>(ticks) * counter.tick.si() / counter.max_power.si());
+}
+
+/// Every quantity with its ways, in the order in which providers list them.
+std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
+  std::vector<Ways> all;
+  std::map<std::tuple<Domain, Metric, Scope>, std::size_t> places;
+  for (const Survey& found : surveys) {
+    for (const auto& sensor : found.sensors) {
+      for (const Channel& channel : sensor->channels()) {
+        const auto key = std::tuple(channel.domain, channel.metric, channel.scope);
+        const auto [place, is_new] = places.try_emplace(key, all.size());
+        if (is_new) all.emplace_back();
+        all[place->second].push_back(channel);
+      }
+    }
+  }
+  return all;
+}
+
+Json counter_json(const Channel& channel) {
+  const CounterTraits& counter = channel.counter;
+  return {{"tick_j", counter.tick.si()},
+          {"modulus_ticks", counter.modulus != 0 ? Json(counter.modulus) : Json()},
+          {"max_power_w", counter.max_power.si()},
+          {"shortest_wrap_s", or_null(shortest_time(counter, counter.modulus))},
+          {"must_be_read_within_s", or_null(shortest_time(counter, counter.blind_ticks()))},
+          {"contained_in", channel.contained_in ? Json(channel.contained_in->name()) : Json()},
+          {"counts_in_total", channel.counts_energy() && counts_in_total(channel.domain.kind())}};
+}
+
+Json gauge_json(const GaugeTraits& gauge) {
+  return {{"window_s", or_null(std::optional<Seconds>(gauge.window))},
+          {"coverage", or_null(gauge.coverage)}};
+}
+
+/// `measured`: null where it was not.
+Channel best_known(const Channel& assumed, const Measured* measured) {
+  return measured != nullptr ? with_discovered(assumed, *measured) : assumed;
+}
+
+/// `measured`: of the first way; null where it was not measured.
+Json channel_json(const Ways& ways, const Measured* measured) {
+  const Channel channel = best_known(ways.front(), measured);
+  Json alternatives = Json::array();
+  for (const Channel& other : std::span(ways).subspan(1)) {
+    alternatives.push_back({{"source", other.source}, {"place", other.place}});
+  }
+  const UpdateInterval& update = channel.update;
+  Json json = {{"domain", channel.domain.name()},
+               {"quantity", to_string(channel.metric)},
+               {"unit", unit_of(channel.metric)},
+               {"scope", to_string(channel.scope)},
+               {"source", channel.source},
+               {"place", channel.place},
+               {"scale", channel.scale()},
+               {"costly", channel.costly},
+               {"update_interval_s", update.known() ? Json(Seconds(update.mean).count()) : Json()},
+               {"alternatives", std::move(alternatives)}};
+  json.update(channel.metric == Metric::energy ? counter_json(channel) : gauge_json(channel.gauge));
+  if (measured != nullptr) json["measured"] = measured_json(*measured);
+  return json;
+}
+
+Json device_json(const DeviceInfo& device, const Domain& domain) {
+  return {{"domain", domain.name()},
+          {"kind", to_string(domain.category())},
+          {"model", text_or_null(device.model)},
+          {"id", text_or_null(device.id)},
+          {"pci_address", text_or_null(device.pci_address)},
+          {"driver", text_or_null(device.driver)}};
+}
+
+std::string reach_text(const CounterTraits& counter) {
+  const auto time = shortest_time(counter, counter.blind_ticks());
+  if (!time) return "no wrap known";
+  const std::string reach = fmt::format("{} at {}", to_text(*time), to_text(counter.max_power));
+  return counter.modulus != 0 ? "wraps after " + reach : "never wraps if read within " + reach;
+}
+
+std::string gauge_text(const Channel& assumed, const Measured* measured) {
+  const Channel channel = best_known(assumed, measured);
+  // Otherwise the measured period is printed.
+  const bool shows_update = measured == nullptr || !measured->seen;
+  std::string text = fmt::format("{}\t{}, {}", channel.domain.name(), to_string(channel.metric),
+                                 unit_of(channel.metric));
+  if (channel.scope == Scope::module) text += ", of the whole module";
+  const auto add_time = [&](const char* what, std::chrono::nanoseconds time) {
+    text += fmt::format(", {} {}", what, to_text(Seconds(time)));
+  };
+  if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
+  if (channel.update.known() && shows_update) add_time("renewed every", channel.update.mean);
+  const double coverage = channel.gauge.coverage.value_or(1.0);
+  if (misses_time(coverage)) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
+  return text + "\n";
+}
+
+std::string counter_text(const Ways& ways) {
+  const Channel& channel = ways.front();
+  std::string text = fmt::format("{}\tenergy counter, {} a tick, {}\n{}\t  {}: {}\n",
+                                 channel.domain.name(), to_text(channel.counter.tick),
+                                 reach_text(channel.counter), "", channel.source, channel.place);
+  for (const Channel& other : std::span(ways).subspan(1)) {
+    text += fmt::format("{}\t  also {}: {}\n", "", other.source, other.place);
+  }
+  if (channel.contained_in) {
+    text +=
+        fmt::format("{}\t  inside {}, not added to a total\n", "", channel.contained_in->name());
+  }
+  if (channel.scope == Scope::module) {
+    text += fmt::format("{}\t  of the whole module, not added to a total\n", "");
+  }
+  return text;
+}
+
+/// `measured`: of the first way; null where it was not measured.
+std::string channel_text(const Ways& ways, const Measured* measured) {
+  const bool is_counter = ways.front().metric == Metric::energy;
+  std::string text = is_counter ? counter_text(ways) : gauge_text(ways.front(), measured);
+  if (measured != nullptr) text += measured_text(*measured);
+  return text;
+}
+
+std::string device_text(const DeviceInfo& device, const Domain& domain) {
+  std::string text = fmt::format("{}\t{}", domain.name(), device.model);
+  if (!device.pci_address.empty()) text += ", PCI " + device.pci_address;
+  if (!device.id.empty()) text += ", " + device.id;
+  if (!device.driver.empty()) text += ", driver " + device.driver;
+  return text + "\n";
+}
+
+std::string subjects_text(const SharedCause& cause) { return joined(cause.subjects, ", "); }
+
+/// What each interface has and lacks, whether it is used or not.
+Json sources_json(const std::vector<Survey>& surveys) {
+  Json sources = Json::array();
+  for (std::size_t i = 0; i < surveys.size(); ++i) {
+    Json domains = Json::array();
+    for (const auto& sensor : surveys[i].sensors) {
+      for (const Channel& channel : sensor->channels()) {
+        if (channel.gives_energy()) domains.push_back(channel.domain.name());
+      }
+    }
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+    sources.push_back({{"source", providers()[i].name},
+                       {"domains", std::move(domains)},
+                       {"refused", refused_json(surveys[i].refused)}});
+  }
+  return sources;
+}
+
+/// Domains that are measured, but not through every interface that shows them.
+std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<Domain>& read) {
+  std::string text;
+  for (const Survey& found : surveys) {
+    std::vector<SensorRefusal> passed_over;
+    std::ranges::copy_if(
+        found.refused, std::back_inserter(passed_over),
+        [&](const SensorRefusal& r) { return r.domain && read.contains(*r.domain); });
+    for (const SharedCause& cause : by_cause(passed_over)) {
+      text += fmt::format("{}\tnot through {}: {}\n", subjects_text(cause), cause.refusal.source,
+                          cause.refusal.reason);
+    }
+  }
+  return text;
+}
+
+/// The devices that their drivers describe.
+Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
+  Json devices = Json::array();
+  for (const Survey& found : surveys) {
+    for (const auto& sensor : found.sensors) {
+      const DeviceInfo* const device = sensor->device();
+      if (device == nullptr) continue;
+      const Domain& domain = sensor->channels().front().domain;
+      text += device_text(*device, domain);
+      devices.push_back(device_json(*device, domain));
+    }
+  }
+  return devices;
+}
+
+/// The kinds of the counters among the sensors, each beside its channel.
+std::vector<std::pair<Channel, std::string>> counter_kinds(const std::vector<Survey>& surveys) {
+  std::vector<std::pair<Channel, std::string>> kinds;
+  for (const Survey& found : surveys) {
+    for (const auto& sensor : found.sensors) {
+      for (const Channel& channel : sensor->channels()) {
+        if (channel.metric != Metric::energy) continue;
+        kinds.emplace_back(channel, sensor_kind(channel, sensor->device()));
+      }
+    }
+  }
+  return kinds;
+}
+
+/// Keeps how often counters are renewed for later runs: what was kept of others stays. What is
+/// printed of that; empty where nothing was found.
+std::string keep(const std::vector<Measured>& measured,
+                 const std::vector<std::pair<Channel, std::string>>& kinds) {
+  std::vector<KeptUpdate> kept;
+  for (const auto& [channel, kind] : kinds) {
+    const Measured* const found = find(measured, channel);
+    const bool is_known = found != nullptr && found->channel.source == channel.source &&
+                          found->seen && found->seen->doubt == PeriodDoubt::none;
+    const bool is_new = std::ranges::find(kept, kind, &KeptUpdate::sensor) == kept.end();
+    if (is_known && is_new) kept.push_back({kind, found->seen->interval});
+  }
+  if (kept.empty()) return {};
+  for (KeptUpdate& before : kept_updates()) {
+    const bool is_new = std::ranges::find(kept, before.sensor, &KeptUpdate::sensor) == kept.end();
+    if (is_new) kept.push_back(std::move(before));
+  }
+  try {
+    const std::string path = updates_path();
+    put_in_state_folder(path, to_json(kept));
+    return fmt::format("\nkept for later runs: {}\n", path);
+  } catch (const Error& error) {
+    return fmt::format("\nnot kept for later runs: {}\n", printable(error.what()));
+  }
+}
+
+}  // namespace
+
+int execute(const SensorsOptions& options) {
+  std::vector<Survey> surveys =
+      with_privileges([&] { return survey_each(options.system, machine_clock()); });
+  const std::vector<Ways> quantities = ways_of(surveys);
+  std::set<Domain> read;
+  for (const Ways& ways : quantities) {
+    if (ways.front().gives_energy()) read.insert(ways.front().domain);
+  }
+  std::vector<SensorRefusal> refused;
+  for (const Survey& found : surveys) {
+    refused.insert(refused.end(), found.refused.begin(), found.refused.end());
+  }
+  refused = worth_reporting(std::move(refused), read);
+  const std::vector<SensorRefusal> absent = take_absent(refused);
+
+  std::string text;
+  Json devices = devices_of(surveys, text);
+  Json sources = sources_json(surveys);
+  std::vector<Measured> measured;
+  std::string kept;
+  if (options.measure) {
+    const auto kinds = counter_kinds(surveys);
+    Progress progress("wattle sensors");
+    measured = measure(surveys, [&](std::string_view text) { progress.show(text); });
+    kept = keep(measured, kinds);
+  }
+  Json channels = Json::array();
+  for (const Ways& ways : quantities) {
+    const Measured* const of_channel = find(measured, ways.front());
+    text += channel_text(ways, of_channel);
+    channels.push_back(channel_json(ways, of_channel));
+  }
+  for (const SharedCause& cause : by_cause(refused)) {
+    text += fmt::format("{}\tnot read: {}\n", subjects_text(cause), cause.refusal.reason);
+  }
+  text += passed_over_text(surveys, read) + kept;
+  if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
+  Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
+               {"channels", std::move(channels)}, {"refused", refused_json(refused)},
+               {"absent", refused_json(absent)},  {"sources", std::move(sources)}};
+  if (options.cross_check) {
+    const CrossChecks checked = measure_cross_checks(std::move(surveys));
+    text += cross_check_text(checked);
+    json["cross_check"] = cross_check_json(checked);
+  }
+  text = options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                      : labelled_lines(text, style_of(STDOUT_FILENO));
+  Output::open("-", false).write(text);
+  return 0;
+}
+
+}  // namespace wattle::app

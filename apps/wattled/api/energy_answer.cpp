@@ -1,0 +1,113 @@
+#include "api/energy_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "api/public_cpu.hpp"
+#include "base/parse.hpp"
+#include "base/quantity.hpp"
+#include "http/target.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+struct UnixWindow {
+  double from = 0.0;
+  double to = 0.0;
+};
+
+/// Later Unix times (the year 5138) exceed the range of the clocks.
+constexpr double kLatest = 1e11;
+
+UnixWindow window_of(std::string_view text) {
+  const UrlQuery query = UrlQuery::parse(text, {"from", "to"});
+  const auto seconds = [&](std::string_view name) {
+    const auto value = query.find(name);
+    const auto number = value ? parse_double(*value) : std::nullopt;
+    return number && *number >= 0.0 && *number <= kLatest ? number : std::nullopt;
+  };
+  const auto from = seconds("from");
+  const auto to = seconds("to");
+  if (!from || !to) {
+    throw QueryFault(
+        "Give the start and the end of the window in Unix seconds: "
+        "?from=1762000000&to=1762000060.5",
+        QueryFault::Form::json);
+  }
+  if (*from >= *to) throw QueryFault("`from` must lie before `to`.", QueryFault::Form::json);
+  return {.from = *from, .to = *to};
+}
+
+/// Rounds down to a multiple of `period`, to a microsecond.
+double rounded_down(double unix_s, std::chrono::milliseconds period) {
+  const std::int64_t us = std::llround(unix_s * 1e6);
+  return static_cast<double>(us - us % std::chrono::microseconds(period).count()) / 1e6;
+}
+
+std::string_view reason_of(const EnergyFigure& figure) noexcept {
+  if (figure.flags.has(Flag::lost)) return "its device was gone";
+  if (figure.flags.has(Flag::stuck)) return kCounterStuck;
+  if (figure.flags.has(Flag::reset)) return "its counter restarted";
+  if (figure.flags.has(Flag::implausible)) return "its counter showed an impossible value";
+  return "it was not read at the ends of this window, or not within it";
+}
+
+std::string json_of(const EnergyHistory::Energy& energy, Flags more) {
+  const EnergyFigure& figure = energy.figure;
+  std::string flags;
+  Flags all = figure.flags;
+  all |= more;
+  all.each([&](std::string_view name) {
+    flags += fmt::format(R"({}"{}")", flags.empty() ? "" : ",", name);
+  });
+  const std::string value =
+      figure.energy
+          ? fmt::format(R"("energy_j":{},"uncertainty_j":{})", figure.energy->si(),
+                        with_two_digits(figure.uncertainty).si())
+          : fmt::format(R"("energy_j":null,"uncertainty_j":null,"reason":"{}")", reason_of(figure));
+  return fmt::format(R"({{"domain":"{}",{},"unknown_s":{},"method":"{}","flags":[{}]}})",
+                     energy.domain.name(), value, figure.unknown.count(), to_string(figure.method),
+                     flags);
+}
+
+}  // namespace
+
+Response energy_answer(EnergyHistory* history, std::string_view query,
+                       std::chrono::milliseconds public_period) {
+  if (history == nullptr) {
+    return error_response(
+        404, "This server keeps no energy history: start wattled with --history SECONDS.");
+  }
+  UnixWindow window = window_of(query);
+  const bool is_coarse = public_period.count() > 0;
+  if (is_coarse) {
+    window = {.from = rounded_down(window.from, public_period),
+              .to = rounded_down(window.to, public_period)};
+    if (window.from >= window.to) {
+      throw QueryFault(
+          fmt::format("The window is too short: its ends are rounded down to multiples of {} s for "
+                      "callers without a token at this port.",
+                      Seconds(public_period).count()),
+          QueryFault::Form::json);
+    }
+  }
+  const TimePoint begin = from_unix(window.from);
+  const TimePoint end = from_unix(window.to);
+  Flags flags;
+  if (wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
+  const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
+  std::string domains;
+  for (const EnergyHistory::Energy& energy :
+       is_coarse ? history->coarse_energies(begin, end, quantum) : history->energies(begin, end)) {
+    domains += (domains.empty() ? "" : ",") + json_of(energy, flags);
+  }
+  return {.body = fmt::format(R"({{"schema":"wattled.energy/1","from":{},"to":{},"domains":[{}]}})",
+                              window.from, window.to, domains)};
+}
+
+}  // namespace wattle::daemon

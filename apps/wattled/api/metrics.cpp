@@ -1,0 +1,243 @@
+#include "api/metrics.hpp"
+
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// A gauge of a domain.
+struct DomainGauge {
+  std::string_view name;
+  std::string_view help;
+  std::string_view unit;
+  std::optional<double> DomainMetrics::*value;
+};
+
+constexpr std::array kGauges{
+    DomainGauge{
+        "wattle_power_watts",
+        "Mean power since a scrape at least 1 s earlier, or the power that the device reports.",
+        "watts", &DomainMetrics::power_w},
+    DomainGauge{"wattle_power_limit_watts", "Power limit of the device.", "watts",
+                &DomainMetrics::power_limit_w},
+    DomainGauge{"wattle_gpu_utilization_ratio", "Fraction of time the GPU was busy.", "ratio",
+                &DomainMetrics::utilization_ratio},
+    DomainGauge{"wattle_memory_used_bytes", "Memory in use on the device.", "bytes",
+                &DomainMetrics::memory_used_bytes},
+    DomainGauge{"wattle_memory_total_bytes", "Memory of the device.", "bytes",
+                &DomainMetrics::memory_total_bytes},
+    DomainGauge{"wattle_gpu_clock_hertz", "Clock of the GPU's processors.", "hertz",
+                &DomainMetrics::clock_hz},
+    DomainGauge{"wattle_memory_clock_hertz", "Clock of the device's memory.", "hertz",
+                &DomainMetrics::memory_clock_hz},
+    DomainGauge{"wattle_temperature_celsius", "Temperature of the device.", "celsius",
+                &DomainMetrics::temperature_celsius},
+    DomainGauge{"wattle_power_coverage_ratio",
+                "Fraction of time that the sensor of power samples, where that is known.", "ratio",
+                &DomainMetrics::coverage_ratio},
+    DomainGauge{"wattle_sensor_last_success_timestamp_seconds",
+                "Unix time of the last successful reading.", "seconds",
+                &DomainMetrics::last_success_unix_s},
+};
+
+/// Omits unknown labels: for Prometheus an empty label does not exist.
+std::vector<Label> without_empty(std::vector<Label> labels) {
+  std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
+  return labels;
+}
+
+std::vector<Label> labels_of(const DomainMetrics& domain, const std::string& source) {
+  return without_empty({{"domain", printable(domain.domain)},
+                        {"device", printable(domain.device)},
+                        {"vendor", printable(domain.vendor)},
+                        {"source", printable(source)},
+                        {"additive", domain.additive ? "true" : "false"}});
+}
+
+std::vector<Label> labels_of(const DomainMetrics& domain) {
+  return labels_of(domain, domain.source);
+}
+
+/// An energy can come from another source than the rest.
+std::vector<Label> energy_labels_of(const DomainMetrics& domain) {
+  return labels_of(domain, domain.energy_source.empty() ? domain.source : domain.energy_source);
+}
+
+MetricFamily energy_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_joules",
+                      .help = "Cumulative energy; add up only domains with additive=true.",
+                      .unit = "joules",
+                      .kind = MetricKind::counter};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j) continue;
+    family.samples.push_back({energy_labels_of(domain), *domain.energy_j, domain.created_unix_s});
+  }
+  return family;
+}
+
+MetricFamily uncertainty_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_uncertainty_joules",
+                      .help = "Uncertainty (k = 2) of energies with source=integrated.",
+                      .unit = "joules"};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j || !domain.energy_uncertainty_j) continue;
+    family.samples.push_back({energy_labels_of(domain), *domain.energy_uncertainty_j});
+  }
+  return family;
+}
+
+MetricFamily unknown_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_unknown_seconds",
+                      .help = "Time that is missing in an energy since it was 0.",
+                      .unit = "seconds",
+                      .kind = MetricKind::counter};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j || !domain.energy_unknown_s) continue;
+    family.samples.push_back(
+        {energy_labels_of(domain), *domain.energy_unknown_s, domain.created_unix_s});
+  }
+  return family;
+}
+
+MetricFamily devices_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_device",
+                      .help = "What a device is: join on domain and device.",
+                      .kind = MetricKind::info};
+  for (const DomainMetrics& domain : metrics.domains) {
+    family.samples.push_back({without_empty({{"domain", printable(domain.domain)},
+                                             {"device", printable(domain.device)},
+                                             {"vendor", printable(domain.vendor)},
+                                             {"model", printable(domain.info.model)},
+                                             {"uuid", printable(domain.info.uuid)},
+                                             {"pci", printable(domain.info.pci_address)},
+                                             {"driver", printable(domain.info.driver)}})});
+  }
+  return family;
+}
+
+MetricFamily resets_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_resets",
+                      .help = "Number of times the hardware counter restarted.",
+                      .kind = MetricKind::counter};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j || !domain.resets) continue;
+    family.samples.push_back(
+        {labels_of(domain), static_cast<double>(*domain.resets), metrics.started_unix_s});
+  }
+  return family;
+}
+
+/// A sample of each domain for which `value_of` has a value.
+template <class ValueOf>
+MetricFamily gauge_of(const DaemonMetrics& metrics, MetricFamily family, ValueOf value_of) {
+  for (const DomainMetrics& domain : metrics.domains) {
+    const std::optional<double> value = value_of(domain);
+    if (value) family.samples.push_back({labels_of(domain), *value});
+  }
+  return family;
+}
+
+MetricFamily refused_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_sensor_refused",
+                      .help = "Sensors that cannot be read, with the reason.",
+                      .kind = MetricKind::info};
+  std::set<std::vector<Label>> seen;  // a duplicate would invalidate the whole scrape
+  const auto add = [&](const std::string& source, const std::string& device,
+                       const std::string& reason) {
+    auto labels = without_empty({{"source", printable(source)},
+                                 {"device", printable(device)},
+                                 {"reason", printable(reason)}});
+    if (seen.insert(labels).second) family.samples.push_back({std::move(labels)});
+  };
+  for (const RefusalMetrics& refusal : metrics.refused) {
+    add(refusal.source, refusal.device, refusal.reason);
+  }
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.reason.empty()) add(domain.source, domain.domain, domain.reason);
+  }
+  return family;
+}
+
+MetricFamily counted_of(const DaemonMetrics& metrics, std::string_view name, std::string_view help,
+                        const std::vector<ReasonMetrics>& reasons) {
+  MetricFamily family{.name = name, .help = help, .kind = MetricKind::counter};
+  for (const ReasonMetrics& each : reasons) {
+    family.samples.push_back({{{"reason", printable(each.reason)}},
+                              static_cast<double>(each.count),
+                              metrics.started_unix_s});
+  }
+  return family;
+}
+
+/// Under the names that all programs use.
+void add_own_cost(const DaemonMetrics& metrics, std::vector<MetricFamily>& families) {
+  const OwnCost& own = metrics.own;
+  if (own.cpu_s) {
+    families.push_back({.name = "process_cpu_seconds",
+                        .help = "CPU time of the daemon.",
+                        .unit = "seconds",
+                        .kind = MetricKind::counter,
+                        .samples = {{{}, *own.cpu_s, metrics.started_unix_s}}});
+  }
+  if (own.resident_bytes) {
+    families.push_back({.name = "process_resident_memory_bytes",
+                        .help = "Memory of the daemon.",
+                        .unit = "bytes",
+                        .samples = {{{}, *own.resident_bytes}}});
+  }
+}
+
+MetricFamily build_of(const DaemonMetrics& metrics) {
+  return {.name = "wattle_build",
+          .help = "Version of wattled.",
+          .kind = MetricKind::info,
+          .samples = {{{{"version", printable(metrics.version)}}}}};
+}
+
+}  // namespace
+
+std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
+  std::vector<MetricFamily> families{energy_of(metrics), uncertainty_of(metrics),
+                                     unknown_of(metrics)};
+  for (const DomainGauge& gauge : kGauges) {
+    families.push_back(gauge_of(metrics,
+                                {.name = gauge.name, .help = gauge.help, .unit = gauge.unit},
+                                [&](const DomainMetrics& domain) { return domain.*gauge.value; }));
+  }
+  families.push_back(gauge_of(metrics,
+                              {.name = "wattle_sensor_up",
+                               .help = "1 if the last reading succeeded and the counter moves."},
+                              [](const DomainMetrics& domain) { return domain.up ? 1.0 : 0.0; }));
+  families.push_back(refused_of(metrics));
+  families.push_back(devices_of(metrics));
+  families.push_back(resets_of(metrics));
+  families.push_back(counted_of(metrics, "wattle_samples_dropped",
+                                "Samples dropped because a stream client was too slow.",
+                                metrics.dropped));
+  families.push_back(counted_of(metrics, "wattle_clients_turned_away",
+                                "Clients refused or disconnected to make room, by reason.",
+                                metrics.turned_away));
+  add_own_cost(metrics, families);
+  families.push_back(build_of(metrics));
+  return families;
+}
+
+std::optional<double> MeanPower::at(TimePoint time, double energy_j, std::uint64_t losses) {
+  const Mark now{time, energy_j};
+  const bool lost = std::exchange(losses_, losses) != losses;
+  if (!next_ || lost) {
+    has_restarted_ = next_.has_value();
+    base_.reset();
+    next_ = now;
+    return std::nullopt;
+  }
+  if (time - next_->time >= kMinWindow) base_ = std::exchange(next_, now);
+  if (!base_) return std::nullopt;
+  return (energy_j - base_->energy_j) / Seconds(time - base_->time).count();
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,151 @@
+#include "api/metrics_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "base/enum_table.hpp"
+#include "base/parse.hpp"
+#include "base/split.hpp"
+#include "base/text.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+constexpr std::string_view kOpenMetricsType = "application/openmetrics-text";
+
+template <class... Args>
+void append(std::string& text, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+}
+
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  return fmt::format("{}", value);
+}
+
+std::string escaped(std::string_view value) {
+  std::string text;
+  for (const char c : valid_utf8(value)) {
+    if (c == '\\' || c == '"') text += '\\';
+    if (c == '\n') {
+      text += "\\n";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+/// {a="b",c="d"}, or nothing.
+std::string braced(const std::vector<Label>& labels) {
+  if (labels.empty()) return {};
+  std::string text = "{";
+  for (const auto& [name, value] : labels) {
+    append(text, "{}{}=\"{}\"", text.size() > 1 ? "," : "", name, escaped(value));
+  }
+  return text + '}';
+}
+
+struct KindTexts {
+  std::string_view ending;
+  std::string_view open_metrics_type;
+};
+/// Indexed by `MetricKind`.
+constexpr std::array<KindTexts, 3> kKindTexts = {
+    {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}}};
+static_assert(static_cast<std::size_t>(MetricKind::info) == kKindTexts.size() - 1);
+
+const KindTexts& texts_of(MetricKind kind) { return entry_of(kKindTexts, kind); }
+
+/// OpenMetrics: the family's name has no ending, and a counter's creation time follows its value.
+void write_open_metrics(std::string& text, const MetricFamily& family) {
+  append(text, "# TYPE {} {}\n", family.name, texts_of(family.kind).open_metrics_type);
+  if (!family.unit.empty()) append(text, "# UNIT {} {}\n", family.name, family.unit);
+  append(text, "# HELP {} {}\n", family.name, family.help);
+  for (const MetricSample& sample : family.samples) {
+    const std::string labels = braced(sample.labels);
+    append(text, "{}{}{} {}\n", family.name, texts_of(family.kind).ending, labels,
+           number(sample.value));
+    if (sample.created_unix_s) {
+      append(text, "{}_created{} {}\n", family.name, labels, number(*sample.created_unix_s));
+    }
+  }
+}
+
+/// Prometheus: every name is its own family.
+void write_prometheus(std::string& text, const MetricFamily& family) {
+  const std::string name = fmt::format("{}{}", family.name, texts_of(family.kind).ending);
+  append(text, "# HELP {} {}\n", name, family.help);
+  append(text, "# TYPE {} {}\n", name, family.kind == MetricKind::counter ? "counter" : "gauge");
+  for (const MetricSample& sample : family.samples) {
+    append(text, "{}{} {}\n", name, braced(sample.labels), number(sample.value));
+  }
+  bool is_first = true;
+  for (const MetricSample& sample : family.samples) {
+    if (!sample.created_unix_s) continue;
+    if (std::exchange(is_first, false)) {
+      append(text, "# HELP {0}_created Unix time at which {1} started at 0.\n", family.name, name);
+      append(text, "# TYPE {}_created gauge\n", family.name);
+    }
+    append(text, "{}_created{} {}\n", family.name, braced(sample.labels),
+           number(*sample.created_unix_s));
+  }
+}
+
+std::string_view take_item(std::string_view& text, char separator) {
+  return trimmed(take_until(text, separator), " ");
+}
+
+/// The preference (0 to 1) in the parameters of an `Accept` entry; 0 for another version than
+/// `spoken`.
+double preference(std::string_view parameters, std::string_view spoken) {
+  double preferred = 1;
+  while (!parameters.empty()) {
+    const std::string_view parameter = take_item(parameters, ';');
+    if (parameter.starts_with("q=")) preferred = parse_double(parameter.substr(2)).value_or(0);
+    if (parameter.starts_with("version=") && parameter.substr(8) != spoken) return 0;
+  }
+  return preferred;
+}
+
+}  // namespace
+
+MetricsFormat metrics_format(std::string_view accept) noexcept {
+  double open_metrics = 0;
+  double plain = 0;
+  while (!accept.empty()) {
+    std::string_view entry = take_item(accept, ',');
+    const std::string_view type = take_item(entry, ';');
+    if (type == kOpenMetricsType) {
+      open_metrics = std::max(open_metrics, preference(entry, "1.0.0"));
+    } else if (type == "text/plain") {
+      plain = std::max(plain, preference(entry, "0.0.4"));
+    }
+  }
+  return open_metrics > 0 && open_metrics >= plain ? MetricsFormat::open_metrics
+                                                   : MetricsFormat::prometheus;
+}
+
+std::string_view content_type_of(MetricsFormat format) noexcept {
+  return format == MetricsFormat::open_metrics
+             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string metrics_text(std::span<const MetricFamily> families, MetricsFormat format) {
+  std::string text;
+  const bool is_open = format == MetricsFormat::open_metrics;
+  for (const MetricFamily& family : families) {
+    if (family.samples.empty()) continue;
+    is_open ? write_open_metrics(text, family) : write_prometheus(text, family);
+  }
+  if (is_open) text += "# EOF\n";
+  return text;
+}
+
+}  // namespace wattle::daemon

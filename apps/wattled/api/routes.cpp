@@ -1,0 +1,389 @@
+#include "api/routes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "api/control_routes.hpp"
+#include "api/energy_answer.hpp"
+#include "api/metrics.hpp"
+#include "api/metrics_text.hpp"
+#include "serve/wall_time.hpp"
+#include "wattle/wattle.hpp"
+#include "wire/encode.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using ExchangePtr = std::shared_ptr<HttpExchange>;
+
+Response json(std::string body) { return {.body = std::move(body)}; }
+
+enum class AskedBy : std::uint8_t { question, stream };
+
+/// The devices in a query, or all devices.
+Ids chosen_ids(const UrlQuery& query, IdKind kind, const Ids& known, AskedBy by) {
+  const auto list = query.find(words_of(kind).parameter);
+  if (!list) return known;
+  Ids ids;
+  std::vector<std::uint64_t> unknown;
+  for (const std::uint64_t id : parse_ids(*list, kind)) {
+    const bool exists = std::ranges::find(known, id) != known.end();
+    if (exists) {
+      ids.push_back(static_cast<wire::DeviceId>(id));
+    } else {
+      unknown.push_back(id);
+    }
+  }
+  if (unknown.empty()) return ids;
+  const std::string_view device = words_of(kind).device;
+  if (by == AskedBy::question) {
+    throw QueryFault(fmt::format("{} {} not found", device, unknown.front()),
+                     QueryFault::Form::json);
+  }
+  throw QueryFault(fmt::format("Unknown {} indices: [{}]. Available: [{}]", device,
+                               fmt::join(unknown, ", "), fmt::join(known, ", ")),
+                   QueryFault::Form::json);
+}
+
+/// The ids of a query that has no other parameter.
+Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) {
+  return chosen_ids(UrlQuery::parse(request.target.query, {words_of(kind).parameter}), kind, known,
+                    by);
+}
+
+// --- everybody ---
+
+std::string needs_text(const RouteRequirement& needed) {
+  if (const Scope* const scope = std::get_if<Scope>(&needed)) {
+    return fmt::format("scope {}", name_of(*scope));
+  }
+  switch (std::get<RouteAccess>(needed)) {
+    case RouteAccess::all_reading_scopes:
+      return "all scopes for reading";
+    case RouteAccess::any_token:
+    case RouteAccess::token_if_key_is_set:
+      return "any token";
+    case RouteAccess::everybody:
+      break;
+  }
+  return "-";
+}
+
+/// The same for every caller and every daemon: it does not show what is enabled.
+void index(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
+  std::string text = fmt::format("wattled\n\n{:<6}  {:<36}  {}\n", "METHOD", "PATH", "NEEDS");
+  for (const Route& route : routes()) {
+    text += fmt::format("{:<6}  {:<36}  {}\n", route.method, route.path, needs_text(route.needed));
+  }
+  text += "\n/discover shows what this server has and what you may use.\n";
+  exchange->answer({.body = std::move(text), .content_type = "text/plain; charset=utf-8"});
+}
+
+/// A caller without a token gets only what it needs to use one.
+void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
+  wire::Discovery discovery{.auth_required = service.key().has_value(),
+                            .stream_format = service.options().streams.format};
+  for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+    if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
+  }
+  // Zeus's GPU classes want to find this group before they measure. Their setters are refused.
+  if (service.is_enabled(Scope::gpu_read) && !service.is_enabled(Scope::gpu_control)) {
+    discovery.disabled_api_groups.emplace_back(name_of(Scope::gpu_control));
+  }
+  auto& granted = discovery.granted_scopes.emplace();
+  for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+    if (service.grants(request, group)) granted.emplace_back(name_of(group));
+  }
+  if (service.lacks_token(request)) return exchange->answer(json(wire::encode(discovery)));
+  if (request.is_coarse && service.grants(request, Scope::cpu_read)) {
+    discovery.cpu_limit = public_cpu_limit(service.options().public_cpu_period);
+  }
+  discovery.gpus = service.gpus().entries();
+  discovery.cpus = service.cpus().entries();
+  for (const SensorRefusal& refusal : service.refused()) {
+    if (refusal.absent) continue;
+    discovery.refused.push_back({.subject = refusal.subject,
+                                 .source = refusal.source,
+                                 .reason = refusal.reason,
+                                 .remedy = refusal.remedy});
+  }
+  exchange->answer(json(wire::encode(discovery)));
+}
+
+wire::UnixMs now_ms() {
+  using namespace std::chrono;  // NOLINT(google-build-using-namespace)
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
+  exchange->answer(json(wire::encode_time(now_ms())));
+}
+
+void health(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const char* const status = service.has_lost_devices() ? "degraded" : "ok";
+  if (service.lacks_token(request)) {
+    return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", status)));
+  }
+  exchange->answer(
+      json(fmt::format(R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f}}})",
+                       status, version(), service.gpus().ids().size(), service.cpus().ids().size(),
+                       Seconds(service.loop().now() - service.started()).count())));
+}
+
+void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exchange) {
+  wire::Identity identity{.subject = request.claims->subject,
+                          .scopes = {},
+                          .expires_unix_s = request.claims->expires_unix_s};
+  for (const Scope scope : request.claims->scopes) identity.scopes.emplace_back(name_of(scope));
+  exchange->answer(json(wire::encode(identity)));
+}
+
+void sensors(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
+  std::string channels;
+  for (const Channel& channel : service.channels()) {
+    channels += fmt::format(
+        R"({}{{"domain":"{}","quantity":"{}","unit":"{}","scope":"{}","source":{},"place":{}}})",
+        channels.empty() ? "" : ",", channel.domain.name(), to_string(channel.metric),
+        unit_of(channel.metric), to_string(channel.scope), wire::json_string(channel.source),
+        wire::json_string(channel.place));
+  }
+  std::string refused;
+  for (const SensorRefusal& refusal : service.refused()) {
+    refused += fmt::format(
+        R"({}{{"subject":{},"source":{},"reason":{},"proof":{},"remedy":{},"absent":{}}})",
+        refused.empty() ? "" : ",", wire::json_string(refusal.subject),
+        wire::json_string(refusal.source), wire::json_string(refusal.reason),
+        wire::json_string_or_null(refusal.proof), wire::json_string_or_null(refusal.remedy),
+        refusal.absent);
+  }
+  exchange->answer(json(fmt::format(
+      R"({{"schema":"wattled.sensors/1","channels":[{}],"refused":[{}]}})", channels, refused)));
+}
+
+void metrics(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const MetricsFormat format = metrics_format(request.head.accept.value_or(""));
+  service.scrape().gather(
+      service.view(request), [&service, exchange, format](std::vector<DomainMetrics> domains) {
+        DaemonMetrics all{.version = std::string(version()),
+                          .started_unix_s = service.scrape().started_unix_s(),
+                          .own = own_cost(),
+                          .domains = std::move(domains),
+                          .refused = {},
+                          .dropped = {{"slow_reader", service.dropped()}}};
+        for (const TurnedAway reason : kTurnedAway) {
+          all.turned_away.push_back({std::string(name_of(reason)), service.turned_away()[reason]});
+        }
+        for (const SensorRefusal& refusal : service.refused()) {
+          if (!refusal.absent) {
+            all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
+          }
+        }
+        exchange->answer({.body = metrics_text(families_of(all), format),
+                          .content_type = content_type_of(format)});
+      });
+}
+
+void energy(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const auto period =
+      request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
+  exchange->answer(energy_answer(service.energy_history(), request.target.query, period));
+}
+
+// --- GPUs ---
+
+std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, std::uint64_t> values;
+  for (const auto& [id, answer] : answers) values[id] = answer.value;
+  return values;
+}
+
+std::string power_json(const Gpus::Answers& answers) {
+  return wire::encode(wire::GpuPowersAt{now_ms(), values_of(answers)});
+}
+
+std::string energy_json(const Gpus::Answers& answers) {
+  return wire::encode_gpu_energies(values_of(answers));
+}
+
+std::string limit_json(const Gpus::Answers& answers) {
+  return wire::encode_power_limits(values_of(answers));
+}
+
+std::string limit_range_json(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, wire::PowerLimitRange> ranges;
+  for (const auto& [id, answer] : answers) ranges[id] = {answer.value, answer.high};
+  return wire::encode_power_limit_ranges(ranges);
+}
+
+std::string persistence_json(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, bool> modes;
+  for (const auto& [id, answer] : answers) modes[id] = answer.value != 0;
+  return wire::encode_persistence_modes(modes);
+}
+
+template <GpuQuestion kQuestion, std::string (*kText)(const Gpus::Answers&)>
+void ask_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const Ids ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::question);
+  service.gpus().ask(ids, kQuestion, [exchange](const Gpus::Answers& answers) {
+    exchange->answer(failures_of(answers).value_or(json(kText(answers))));
+  });
+}
+
+void stream_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const Ids ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
+  if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
+    service.gpu_stream().subscribe(*subscriber, ids);
+  }
+}
+
+// --- CPUs ---
+
+/// A counter that does not move for a moment has no power, but still an energy.
+constexpr std::chrono::seconds kStillPatience{1};
+
+Response cpu_errors(const std::map<wire::DeviceId, std::string>& messages) {
+  return {.status = 500, .body = wire::encode_errors(messages)};
+}
+
+void cpu_energy(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const UrlQuery query = UrlQuery::parse(request.target.query, {"cpu", "dram", "cpu_ids"});
+  const bool cpu = query.boolean("cpu");
+  const bool dram = query.boolean("dram");
+  const Ids ids = chosen_ids(query, IdKind::cpu, service.cpus().ids(), AskedBy::question);
+
+  std::map<wire::DeviceId, wire::CpuEnergy> energies;
+  std::map<wire::DeviceId, std::string> errors;
+  const auto known = [](const CounterState& state) -> std::optional<std::uint64_t> {
+    if (!reason_of(state, kStillPatience).empty()) return std::nullopt;
+    return static_cast<std::uint64_t>(state.energy_uj);
+  };
+  for (const auto& [id, state] : service.view(request).read(ids)) {
+    wire::CpuEnergy& energy = energies[id];
+    if (cpu) energy.cpu_uj = known(state.cpu);
+    if (dram && state.dram) energy.dram_uj = known(*state.dram);
+    // As with the power, an unknown DRAM energy is null and does not hide the CPU.
+    if (cpu && !energy.cpu_uj) {
+      errors[id] = fmt::format("IOError: {}", reason_of(state.cpu, kStillPatience));
+    } else if (!cpu && dram && state.dram && !energy.dram_uj) {
+      errors[id] = fmt::format("IOError: {}", reason_of(*state.dram, kStillPatience));
+    }
+    energy.since_ms = std::max(state.cpu.since_ms, state.dram ? state.dram->since_ms : 0);
+    energy.timestamp_ms = unix_ms(state.cpu.at);
+    energy.domain = service.cpus().channels(id).first->domain.name();
+  }
+  exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));
+}
+
+/// The mean powers between two readings of the counters.
+Response cpu_powers(const CpuStates& before, const CpuStates& after) {
+  wire::CpuPowersAt powers;
+  std::map<wire::DeviceId, std::string> errors;
+  for (const auto& [id, state] : after) {
+    powers.timestamp_ms = std::max(powers.timestamp_ms, unix_ms(state.cpu.at));
+    const CpuPowers found = power_between(before.at(id), state);
+    if (const auto power = found.message()) {
+      powers.powers[id] = *power;
+    } else {
+      errors[id] = fmt::format("IOError: {}", found.cpu.reason);
+    }
+  }
+  return errors.empty() ? json(wire::encode(powers)) : cpu_errors(errors);
+}
+
+void cpu_power(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const Ids ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::question);
+  CpuView& view = service.view(request);
+  CpuStates before = view.read(ids);
+  const auto period = std::max(service.options().streams.cpu_period, view.least_period());
+  const std::shared_ptr<Timer> timer = service.loop().make_timer();
+  // The timer holds what it calls, which holds the timer until it has been called.
+  timer->start(service.loop().now() + period,
+               [timer, exchange, &view, ids, before = std::move(before)] {
+                 exchange->answer(cpu_powers(before, view.read(ids)));
+               });
+}
+
+void stream_cpus(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const Ids ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
+  if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
+    service.cpu_stream(request).subscribe(*subscriber, ids);
+  }
+}
+
+constexpr Scope kGpuRead = Scope::gpu_read;
+constexpr Scope kCpuRead = Scope::cpu_read;
+
+constexpr std::array kReadRoutes = {
+    Route{"GET", "/", RouteAccess::everybody, index},
+    Route{"GET", "/discover", RouteAccess::everybody, discover},
+    Route{"GET", "/time", RouteAccess::everybody, time},
+    Route{"GET", "/health", RouteAccess::everybody, health},
+    Route{"GET", "/auth/whoami", RouteAccess::token_if_key_is_set, whoami},
+    Route{"GET", "/metrics", RouteAccess::all_reading_scopes, metrics},
+    Route{"GET", "/api/v1/sensors", RouteAccess::any_token, sensors},
+    Route{"GET", "/api/v1/energy", RouteAccess::all_reading_scopes, energy},
+
+    Route{"GET", "/gpu/get_power", kGpuRead, ask_gpus<GpuQuestion::power, power_json>},
+    Route{"GET", "/gpu/stream_power", kGpuRead, stream_gpus},
+    Route{"GET", "/gpu/get_cumulative_energy", kGpuRead,
+          ask_gpus<GpuQuestion::energy, energy_json>},
+    Route{"GET", "/gpu/get_power_limit", kGpuRead, ask_gpus<GpuQuestion::power_limit, limit_json>},
+    Route{"GET", "/gpu/get_power_limit_constraints", kGpuRead,
+          ask_gpus<GpuQuestion::power_limit_range, limit_range_json>},
+    Route{"GET", "/gpu/get_persistence_mode", kGpuRead,
+          ask_gpus<GpuQuestion::persistence_mode, persistence_json>},
+
+    Route{"GET", "/cpu/get_cumulative_energy", kCpuRead, cpu_energy},
+    Route{"GET", "/cpu/get_power", kCpuRead, cpu_power},
+    Route{"GET", "/cpu/stream_power", kCpuRead, stream_cpus},
+};
+
+}  // namespace
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> all = [] {
+    std::vector<Route> made(kReadRoutes.begin(), kReadRoutes.end());
+    made.insert(made.end(), control_routes().begin(), control_routes().end());
+    return made;
+  }();
+  return all;
+}
+
+const Route* find_route(std::string_view path) {
+  const auto found = std::ranges::find(routes(), path, &Route::path);
+  return found == routes().end() ? nullptr : &*found;
+}
+
+std::optional<Response> failures_of(const std::map<wire::DeviceId, DeviceFault>& faults) {
+  std::map<wire::DeviceId, std::string> messages;
+  unsigned status = 0;
+  for (const auto& [id, fault] : faults) {
+    messages[id] = fault.message;
+    status = std::max(status, fault.status);
+  }
+  if (messages.empty()) return std::nullopt;
+  return Response{.status = status, .body = wire::encode_errors(messages)};
+}
+
+std::optional<Response> failures_of(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, DeviceFault> faults;
+  for (const auto& [id, answer] : answers) {
+    if (answer.fault) faults[id] = *answer.fault;
+  }
+  return failures_of(faults);
+}
+
+RouteRequirement requirement_of(std::string_view path) {
+  if (const Route* const route = find_route(path)) return route->needed;
+  if (path.starts_with("/gpu/set_") || path.starts_with("/gpu/reset_")) return Scope::gpu_control;
+  if (path.starts_with("/gpu/")) return Scope::gpu_read;
+  if (path.starts_with("/cpu/")) return Scope::cpu_read;
+  return path.starts_with("/auth/") ? RouteAccess::token_if_key_is_set : RouteAccess::any_token;
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,99 @@
+#include "devices/energy_history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace wattle::daemon {
+namespace {
+
+/// The counter's value at `time`, rounded down to a multiple of `quantum`.
+std::optional<Joules> rounded_down(const History& counter, TimePoint time, Joules quantum) {
+  const std::optional<Boundary> at = counter.at(time);
+  if (!at) return std::nullopt;
+  const Joules shown =
+      (static_cast<double>(at->ticks) + at->fraction) * counter.channel().counter.tick;
+  return std::floor(shown / quantum) * quantum;
+}
+
+}  // namespace
+
+EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop,
+                             const TimeSource& clock, std::chrono::seconds kept)
+    : loop_(loop), clock_(clock), kept_(kept), pace_(loop, kPeriod, [this] { tick(); }) {
+  add(std::move(sensors));
+  pace_.start();
+}
+
+void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
+  readings_.push_back(
+      std::make_unique<Readings>(std::move(sensors), clock_, ReadingsOptions{.period = kPeriod}));
+  const Readings& added = *readings_.back();
+  const std::vector<Domain> domains = added.domains();
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    entries_.push_back({.domain = domains[i], .readings = &added, .place = i});
+  }
+  std::ranges::sort(entries_, {}, &Entry::domain);
+  tick();
+}
+
+void EnergyHistory::tick() {
+  for (const auto& readings : readings_) readings->read();
+  // The time of a step of the wall clock is the time of the first check that finds it.
+  (void)to_unix(loop_.now());
+}
+
+std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
+  for (const auto& readings : readings_) {
+    const auto& devices = readings->devices();
+    const auto found = std::ranges::find(devices, device, &Readings::Device::domain);
+    if (found != devices.end()) return readings->worker(*found);
+  }
+  return nullptr;
+}
+
+std::vector<EnergyHistory::Energy> EnergyHistory::energies(TimePoint begin, TimePoint end) {
+  if (end > loop_.now() - kPeriod) {
+    for (const auto& readings : readings_) readings->read();
+  }
+  const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
+  std::vector<Energy> energies;
+  for (const Entry& entry : entries_) {
+    EnergyFigure figure = entry.readings->energy(entry.place, {.begin = oldest, .end = end});
+    if (oldest > begin) {
+      figure.unknown += Seconds(oldest - begin);
+      figure.flags.set(Flag::gap);
+    }
+    energies.push_back({.domain = entry.domain, .figure = std::move(figure)});
+  }
+  return energies;
+}
+
+std::vector<EnergyHistory::Energy> EnergyHistory::coarse_energies(TimePoint begin, TimePoint end,
+                                                                  Joules quantum) {
+  std::vector<Energy> all = energies(begin, end);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].domain.category() != DomainCategory::gpu) {
+      make_coarse(entries_[i], begin, end, quantum, all[i].figure);
+    }
+  }
+  return all;
+}
+
+void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
+                                EnergyFigure& figure) const {
+  const History* const counter = entry.readings->counter(entry.place);
+  const bool is_kept = begin >= loop_.now() - kept_;
+  std::optional<Joules> first;
+  std::optional<Joules> last;
+  if (counter != nullptr && is_kept) first = rounded_down(*counter, begin, quantum);
+  if (counter != nullptr) last = rounded_down(*counter, end, quantum);
+  const bool is_known = first && last && !figure.flags.has(Flag::stuck);
+  figure.energy.reset();
+  if (is_known) figure.energy = *last - *first;
+  // Plus one quantum for both roundings together.
+  figure.uncertainty = (std::ceil(figure.uncertainty / quantum) + 1.0) * quantum;
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,70 @@
+// The energy of past windows, for the time that `--history` sets.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "http/loop.hpp"
+#include "http/pace.hpp"
+#include "sampling/energy_figure.hpp"
+#include "sampling/readings.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::daemon {
+
+/// The longest history. A channel keeps 16 MiB: ten readings per second, of at most 3 bytes each,
+/// fit in it for longer than this.
+inline constexpr std::chrono::seconds kLongestHistory = std::chrono::hours(24 * 4);
+
+/// Reads all domains ten times per second, also without clients. Threads: the loop's.
+class EnergyHistory {
+ public:
+  /// The period of the readings.
+  static constexpr std::chrono::milliseconds kPeriod{100};
+
+  /// Takes over `sensors`. `kept` > 0: the length of the history.
+  EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const TimeSource& clock,
+                std::chrono::seconds kept);
+
+  [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
+  /// Takes over sensors that were found later.
+  void add(std::vector<std::unique_ptr<Sensor>> sensors);
+
+  /// The thread that reads a device which may block. It ends with this object.
+  [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;
+
+  struct Energy {
+    Domain domain;
+    EnergyFigure figure;
+  };
+  /// The energy of each domain from `begin` to `end`, in the order of the domains. Time before the
+  /// history, or in the future, is unknown. If the window ends now, counters that do not block are
+  /// read again.
+  [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end);
+  /// The same for callers who may see CPU energy in multiples of `quantum` only: differences of
+  /// rounded-down counters, so that no choice of windows shows more. Unknown if the history does
+  /// not cover an end of the window.
+  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
+
+ private:
+  /// A domain, and where its readings are.
+  struct Entry {
+    Domain domain;
+    const Readings* readings;
+    std::size_t place;
+  };
+  void tick();
+  void make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
+                   EnergyFigure& figure) const;
+
+  Loop& loop_;
+  const TimeSource& clock_;
+  std::chrono::seconds kept_;
+  std::vector<std::unique_ptr<Readings>> readings_;
+  std::vector<Entry> entries_;
+  Pace pace_;
+};
+
+}  // namespace wattle::daemon

@@ -1,0 +1,147 @@
+// The GPUs that the daemon serves, and the requests to their drivers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/worker.hpp"
+#include "http/loop.hpp"
+#include "sensors/sensor.hpp"
+#include "wire/messages.hpp"
+
+namespace wattle::daemon {
+
+using Ids = std::vector<wire::DeviceId>;
+
+enum class GpuQuestion : std::uint8_t {
+  power,              ///< mW
+  streamed_power,     ///< mW, for a stream: see `Gpu::paced`
+  energy,             ///< mJ since the driver was loaded
+  power_limit,        ///< mW
+  power_limit_range,  ///< mW: `value` to `high`
+  persistence_mode,   ///< 0 or 1
+  all,                ///< `readings`, without costly channels
+};
+
+/// Why a device has no value: an HTTP status and a sentence.
+struct DeviceFault {
+  unsigned status = 500;
+  std::string message;
+};
+
+/// A fault that a driver reports. For NVIDIA GPUs the message has the word NVML, by which zeusd's
+/// clients recognize its errors.
+[[nodiscard]] DeviceFault driver_fault(unsigned status, const Sensor& sensor,
+                                       std::string_view what);
+/// The driver was called, and has not answered within the time that clients wait.
+[[nodiscard]] DeviceFault no_answer();
+
+struct GpuAnswer {
+  std::uint64_t value = 0;
+  std::uint64_t high = 0;
+  TimePoint at{};
+  std::optional<DeviceFault> fault{};
+  std::vector<Reading> readings{};  ///< one for each channel of the sensor
+};
+
+/// Asks the sensor. Blocks while its driver does.
+[[nodiscard]] GpuAnswer ask(Sensor& sensor, GpuQuestion question);
+
+/// One GPU, for threads that may block. Thread-safe.
+class GpuHandle {
+ public:
+  GpuHandle(wire::DeviceId id, std::shared_ptr<Worker> thread, std::shared_ptr<Sensor> sensor)
+      : id_(id), thread_(std::move(thread)), sensor_(std::move(sensor)) {}
+
+  [[nodiscard]] wire::DeviceId id() const noexcept { return id_; }
+  /// For its properties only.
+  [[nodiscard]] const Sensor& sensor() const noexcept { return *sensor_; }
+
+  /// Calls `work(sensor)` in the GPU's thread, between two of its readings, and waits for the
+  /// result, for as long as the driver takes. Absent: the thread has ended, or cannot be started.
+  template <class CalledInThread>
+  [[nodiscard]] auto run(CalledInThread work) const
+      -> std::optional<std::invoke_result_t<CalledInThread, Sensor&>> {
+    using Result = std::invoke_result_t<CalledInThread, Sensor&>;
+    auto task = std::make_shared<std::packaged_task<Result(Sensor&)>>(std::move(work));
+    std::future<Result> result = task->get_future();
+    if (!thread_->add([task = std::move(task), sensor = sensor_] { (*task)(*sensor); })) {
+      return std::nullopt;
+    }
+    try {
+      return result.get();
+    } catch (const std::future_error&) {
+      return std::nullopt;  // the thread has dropped the job
+    }
+  }
+
+ private:
+  wire::DeviceId id_;
+  std::shared_ptr<Worker> thread_;
+  std::shared_ptr<Sensor> sensor_;
+};
+
+/// Threads: the loop's.
+class Gpus {
+ public:
+  struct Gpu {
+    wire::GpuEntry entry;
+    std::shared_ptr<Sensor> sensor;
+    /// The same device, for streams, which read it every period; null: use `sensor`.
+    std::shared_ptr<Sensor> paced{};
+    /// The thread that reads it; null: the first question starts one.
+    std::shared_ptr<Worker> thread{};
+  };
+  Gpus(std::vector<Gpu> gpus, Loop& loop);
+  /// Serves one more. Its id must be new.
+  void add(Gpu gpu);
+
+  [[nodiscard]] std::vector<wire::GpuEntry> entries() const;
+  [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
+  /// For its properties only: only its thread may read it.
+  [[nodiscard]] const Sensor& sensor(wire::DeviceId id) const { return *gpus_.at(id).sensor; }
+
+  using Answers = std::map<wire::DeviceId, GpuAnswer>;
+  /// Asks all at the same time, and calls `then` when each has answered. A GPU that takes longer
+  /// than clients wait counts as failed. `ids`: known ids, each once.
+  void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
+
+  [[nodiscard]] GpuHandle handle(wire::DeviceId id) const;
+
+  /// Asks one GPU, and calls `then` when it answers. A fault: `then` will not be called, since the
+  /// GPU is stuck, or too many callers wait for the answer.
+  [[nodiscard]] std::optional<DeviceFault> ask_one(wire::DeviceId id, GpuQuestion question,
+                                                   std::function<void(const GpuAnswer&)> then);
+
+  /// True if a GPU failed when it was last asked: it is lost, or its driver does not answer.
+  [[nodiscard]] bool fail() const;
+
+ private:
+  struct GatheredAnswers;
+  struct PendingQuestion;
+  struct Served {
+    wire::GpuEntry entry;
+    std::shared_ptr<Sensor> sensor;
+    std::shared_ptr<Sensor> paced;
+    std::shared_ptr<Worker> thread;
+    std::map<GpuQuestion, std::shared_ptr<PendingQuestion>> pending{};  ///< the newest of each kind
+    /// Its last answer was a failure. Shared with the callbacks, which may outlive this.
+    std::shared_ptr<bool> has_failed = std::make_shared<bool>(false);
+  };
+
+  Loop& loop_;
+  std::map<wire::DeviceId, Served> gpus_;
+  Ids ids_;
+};
+
+}  // namespace wattle::daemon

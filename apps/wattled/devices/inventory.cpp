@@ -1,0 +1,159 @@
+// Maps sensors to devices of the protocol.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sampling/shared_sensor.hpp"
+#include "sensors/gpu_selection.hpp"
+#include "serve/service.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
+  Gpus::Gpu gpu{.entry = {.id = number}, .sensor = {}};
+  if (const DeviceInfo* const info = sensor->device()) {
+    gpu.entry.name = info->model;
+    gpu.entry.pci_address = info->pci_address;
+  }
+  gpu.entry.domain = gpu_domain_of(*sensor).name();
+  gpu.entry.cumulative_energy_available =
+      std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
+  gpu.sensor = std::move(sensor);
+  return gpu;
+}
+
+using Counters = std::map<Domain, Cpus::Place>;
+
+Counters counters_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+  Counters counters;
+  for (std::size_t number = 0; number < sensors.size(); ++number) {
+    const auto channels = sensors[number]->channels();
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      if (channels[i].counts_energy()) counters.try_emplace(channels[i].domain, number, i);
+    }
+  }
+  return counters;
+}
+
+/// Numbers CPUs as zeusd does: by the kernel's zones, whatever provider reads their counters. What
+/// has no zone follows: packages in their order, then the platform, as kernels register them.
+std::vector<Cpus::Cpu> cpus_of(const Counters& counters, const std::vector<CpuZone>& zones) {
+  std::vector<CpuZone> numbered = zones;
+  for (const auto& [domain, place] : counters) {
+    const bool is_cpu = domain.kind() == DomainKind::package || domain.kind() == DomainKind::psys;
+    if (!is_cpu || std::ranges::find(zones, domain, &CpuZone::domain) != zones.end()) continue;
+    const std::uint32_t next = numbered.empty() ? 0 : numbered.back().number + 1;
+    numbered.push_back({.number = next, .domain = domain});
+  }
+  std::vector<Cpus::Cpu> cpus;
+  for (const CpuZone& zone : numbered) {
+    const auto counter = counters.find(zone.domain);
+    if (counter == counters.end()) continue;
+    Cpus::Cpu cpu{.id = zone.number, .cpu = counter->second};
+    const auto dram = counters.find(zone.domain.as(DomainKind::dram));
+    const bool has_dram = zone.domain.kind() == DomainKind::package && dram != counters.end();
+    if (has_dram) cpu.dram = dram->second;
+    cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+bool has(const std::vector<Scope>& enabled, Scope scope) {
+  return std::ranges::find(enabled, scope) != enabled.end();
+}
+
+}  // namespace
+
+Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
+                         const std::vector<CpuZone>& zones) {
+  const bool has_gpus = has(enabled, Scope::gpu_read) || has(enabled, Scope::gpu_control);
+  const bool has_cpus = has(enabled, Scope::cpu_read);
+  const std::map<Domain, std::uint32_t> numbers = gpu_numbers(found_gpus(found));
+  Inventory inventory;
+  for (std::unique_ptr<Sensor>& sensor : found.sensors) {
+    const bool gpu = is_gpu(*sensor);
+    if (!(gpu ? has_gpus : has_cpus)) continue;  // meters overlap CPUs, and show what these do
+    std::ranges::copy(sensor->channels(), std::back_inserter(inventory.channels));
+    if (gpu) {
+      const std::uint32_t number = numbers.at(gpu_domain_of(*sensor));
+      inventory.gpus.push_back(gpu_of(std::move(sensor), number));
+    } else if (sensor->channels().front().domain.category() == DomainCategory::other) {
+      const auto number = static_cast<wire::DeviceId>(inventory.others.size());
+      inventory.others.push_back({.entry = {.id = number}, .sensor = std::move(sensor)});
+    } else {
+      inventory.cpu_sensors.push_back(std::move(sensor));
+    }
+  }
+  inventory.cpus = cpus_of(counters_of(inventory.cpu_sensors), zones);
+  for (SensorRefusal& refusal : found.refused) {
+    const bool matters = refusal.shows.has(DomainCategory::gpu) ? has_gpus : has_cpus;
+    if (matters) inventory.refused.push_back(std::move(refusal));
+  }
+  return inventory;
+}
+
+namespace {
+
+/// The device's sensor for several readers, and its stream's.
+SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed,
+                        const TimeSource& clock) {
+  auto shared = std::dynamic_pointer_cast<SharedSensor>(device.sensor);
+  if (!shared) {
+    shared = std::make_shared<SharedSensor>(std::move(device.sensor), clock);
+    device.paced = std::make_shared<SharedSensor>(*shared, streamed);
+    device.sensor = shared;
+  }
+  return *shared;
+}
+
+}  // namespace
+
+void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vector<Scope>& enabled,
+                    std::chrono::nanoseconds streamed) {
+  if (!has(enabled, Scope::gpu_read)) return;
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  sensors.reserve(inventory.gpus.size());
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    sensors.push_back(std::make_unique<SharedSensor>(shared_of(gpu, streamed, history.clock()),
+                                                     EnergyHistory::kPeriod));
+  }
+  history.add(std::move(sensors));
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    gpu.thread = history.thread_of(gpu.sensor->channels().front().domain);
+  }
+}
+
+std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
+                                                    const std::vector<Scope>& enabled,
+                                                    const EnergyHistoryOptions& options, Loop& loop,
+                                                    const TimeSource& clock) {
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  for (std::unique_ptr<Sensor>& sensor : inventory.cpu_sensors) {
+    auto shared = std::make_unique<SharedSensor>(std::move(sensor), clock);
+    sensors.push_back(std::make_unique<SharedSensor>(*shared, std::chrono::nanoseconds(0)));
+    sensor = std::move(shared);
+  }
+  auto history = std::make_unique<EnergyHistory>(std::move(sensors), loop, clock, options.kept);
+  add_to_history(*history, inventory, enabled, options.gpu_period);
+  return history;
+}
+
+void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
+                    std::chrono::nanoseconds streamed, const TimeSource& clock) {
+  const auto follow = [&](Gpus::Gpu& device) {
+    const auto sensor =
+        std::make_shared<SharedSensor>(shared_of(device, streamed, clock), FollowedDevice::kPeriod);
+    const bool may_block = sensor->may_block();
+    if (may_block && !device.thread) device.thread = std::make_shared<Worker>();
+    inventory.followed.push_back(
+        std::make_shared<FollowedDevice>(sensor, may_block ? device.thread : nullptr, clock));
+  };
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    const bool has_counter = gpu.entry.cumulative_energy_available == true;
+    if (has(enabled, Scope::gpu_read) && !has_counter) follow(gpu);
+  }
+  for (Gpus::Gpu& other : inventory.others) follow(other);
+}
+
+}  // namespace wattle::daemon

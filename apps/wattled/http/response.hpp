@@ -1,0 +1,29 @@
+// An HTTP answer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/target.hpp"
+
+namespace wattle::daemon {
+
+struct Response {
+  unsigned status = 200;
+  std::string body{};
+  std::string_view content_type = "application/json";  ///< omitted without a body
+  /// The `WWW-Authenticate` of a 401; empty: none.
+  std::string_view challenge{};
+};
+
+/// The whole answer, head and body.
+[[nodiscard]] std::string render(const Response& response, bool keeps_alive);
+/// The head of a stream. Its body follows in chunks, without end.
+[[nodiscard]] std::string_view stream_head() noexcept;
+
+/// `{"error":"..."}`
+[[nodiscard]] Response error_response(unsigned status, std::string_view message);
+/// zeusd's answer to such a query.
+[[nodiscard]] Response response_of(const QueryFault& fault);
+
+}  // namespace wattle::daemon
