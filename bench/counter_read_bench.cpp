@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "count_allocations.hpp"
 #include "sampling/history.hpp"
 #include "sensors/powercap/counter_sensor.hpp"

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
-#include "base/parse.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/parse.hpp"
 #include "count_allocations.hpp"
 #include "wattle/energy_meter.hpp"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 #include "lab/filter_world.hpp"
 
 namespace {

@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
-#include "base/parse.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/parse.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "run_monitor/recording.hpp"
 

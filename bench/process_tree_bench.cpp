@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
-#include "base/parse.hpp"
-#include "usage/tree_reader.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/parse.hpp"
+#include "usage/tree/tree_reader.hpp"
 #include "wattle/tracker.hpp"
 
 namespace {

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
-#include "base/parse.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/parse.hpp"
 #include "count_allocations.hpp"
 #include "sampling/lane.hpp"
 #include "sensors/powercap/counter_sensor.hpp"

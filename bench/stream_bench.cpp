@@ -26,7 +26,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "count_allocations.hpp"
 #include "wattle/power_stream.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 #include "lab/sum_world.hpp"
 
 namespace {

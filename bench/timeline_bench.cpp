@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "count_allocations.hpp"
-#include "sampling/timeline.hpp"
+#include "sampling/timeline/timeline.hpp"
 #include "timeline_series.hpp"
 
 namespace {

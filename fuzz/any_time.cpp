@@ -1,8 +1,8 @@
 // Times of day in tables of others.
-#include "run_monitor/any_time.hpp"
+#include "run_monitor/tables/any_time.hpp"
 
 #include "check.hpp"
-#include "run_monitor/time_text.hpp"
+#include "run_monitor/tables/time_text.hpp"
 
 FUZZ_TARGET(any_time)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

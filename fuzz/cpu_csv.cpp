@@ -1,7 +1,7 @@
 // Shares of processor time that a run monitor wrote.
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
-#include "run_monitor/cpu_table.hpp"
+#include "run_monitor/tables/cpu_table.hpp"
 
 FUZZ_TARGET(cpu_csv)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

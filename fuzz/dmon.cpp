@@ -1,7 +1,7 @@
 // The table of `nvidia-smi dmon`.
 #include "check.hpp"
 #include "gpu_figures.hpp"
-#include "run_monitor/dmon_table.hpp"
+#include "run_monitor/tables/dmon_table.hpp"
 
 FUZZ_TARGET(dmon)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

@@ -1,5 +1,5 @@
 // The name of a GPU's board and the version of its driver, as the driver gives them: two lines.
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
 #include "sensors/known_sensors.hpp"
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
-#include "run_monitor/table_figures.hpp"
+#include "run_monitor/tables/table_figures.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle::fuzz {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
 #include "wattle/error.hpp"
 

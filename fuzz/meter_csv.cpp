@@ -1,7 +1,7 @@
 // Logs of external meters.
 #include <cmath>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "calibration/meter_table.hpp"
 #include "check.hpp"
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "wattle/error.hpp"

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 

@@ -2,7 +2,7 @@
 // text of /proc/self/mountinfo or /proc/modules.
 #include <string_view>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
 #include "sensors/powercap/diagnosis.hpp"
 

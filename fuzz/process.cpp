@@ -1,5 +1,5 @@
 // The texts of /proc/PID/stat and /proc/PID/status.
-#include "usage/process.hpp"
+#include "usage/process/process.hpp"
 
 #include "check.hpp"
 

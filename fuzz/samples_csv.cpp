@@ -1,7 +1,7 @@
 // What a run monitor measured, value by value.
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
-#include "run_monitor/samples_table.hpp"
+#include "run_monitor/tables/samples_table.hpp"
 
 FUZZ_TARGET(samples_csv)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "check.hpp"
-#include "runs/saved_run_json.hpp"
+#include "runs/history/saved_run_json.hpp"
 #include "wattle/error.hpp"
 
 FUZZ_TARGET(saved_runs)(const unsigned char* data, std::size_t size) {

@@ -1,13 +1,13 @@
 // Tables that a spreadsheet or another program wrote, as lines of nvidia-smi.
-#include "run_monitor/table_dialect.hpp"
+#include "run_monitor/tables/table_dialect.hpp"
 
 #include <string>
 #include <vector>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
-#include "run_monitor/dmon_table.hpp"
-#include "run_monitor/gpu_table.hpp"
+#include "run_monitor/tables/dmon_table.hpp"
+#include "run_monitor/tables/gpu_table.hpp"
 
 FUZZ_TARGET(table_dialect)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

@@ -1,5 +1,5 @@
 // Foreign text made safe to print.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <algorithm>
 #include <string>

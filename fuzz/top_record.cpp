@@ -1,10 +1,10 @@
 // Lines of recordings of `wattle top`, and the screens that they make.
 #include <cmath>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "check.hpp"
 #include "top/frame.hpp"
-#include "top/record.hpp"
+#include "top/sources/record.hpp"
 
 FUZZ_TARGET(top_record)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

@@ -1,8 +1,8 @@
 // Text files in UTF-16.
 #include <string>
 
-#include "base/text.hpp"
-#include "base/text_encoding.hpp"
+#include "base/text/text.hpp"
+#include "base/text/text_encoding.hpp"
 #include "check.hpp"
 
 FUZZ_TARGET(utf16)(const unsigned char* data, std::size_t size) {

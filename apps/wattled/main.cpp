@@ -12,7 +12,7 @@
 
 #include "auth/signing_key.hpp"
 #include "auth/token.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "serve/log.hpp"
 #include "serve/options.hpp"
 #include "serve/serve.hpp"

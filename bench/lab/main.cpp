@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "lab/cells.hpp"
 #include "lab/json_file.hpp"
 #include "lab/page.hpp"

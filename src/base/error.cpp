@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/terminate.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 

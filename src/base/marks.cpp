@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "base/enum_table.hpp"
+#include "base/json/enum_table.hpp"
 #include "base/log.hpp"
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "base/unix_address.hpp"
 #include "wattle/mark.hpp"
 

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <new>
 
-#include "base/append_support.hpp"
 #include "base/dynlib.hpp"
+#include "base/files/append_support.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/median.hpp"
-#include "base/moments.hpp"
+#include "base/numbers/median.hpp"
+#include "base/numbers/moments.hpp"
 #include "calibration/lag_evidence.hpp"
 #include "calibration/robust_fit.hpp"
 

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <utility>
 
-#include "base/median.hpp"
-#include "base/value_range.hpp"
+#include "base/numbers/median.hpp"
+#include "base/numbers/value_range.hpp"
 #include "calibration/regression.hpp"
 #include "calibration/robust_fit.hpp"
 #include "calibration/step_responses.hpp"

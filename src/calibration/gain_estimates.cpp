@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/median.hpp"
+#include "base/numbers/median.hpp"
 #include "calibration/robust_fit.hpp"
 
 namespace wattle {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/student.hpp"
+#include "base/numbers/student.hpp"
 #include "calibration/alignment.hpp"
 #include "calibration/meter_rows.hpp"
 #include "calibration/regression.hpp"

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <ctime>
 
-#include "base/file.hpp"
-#include "base/json_read.hpp"
-#include "base/json_write.hpp"
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/json/json_read.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

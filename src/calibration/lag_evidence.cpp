@@ -6,7 +6,7 @@
 #include <functional>
 #include <iterator>
 
-#include "base/student.hpp"
+#include "base/numbers/student.hpp"
 #include "calibration/regression.hpp"
 #include "calibration/robust_fit.hpp"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/median.hpp"
+#include "base/numbers/median.hpp"
 
 namespace wattle {
 namespace {

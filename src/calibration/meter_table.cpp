@@ -6,11 +6,11 @@
 #include <array>
 #include <cmath>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
-#include "run_monitor/any_time.hpp"
-#include "run_monitor/column_title.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
+#include "run_monitor/tables/any_time.hpp"
+#include "run_monitor/tables/column_title.hpp"
 
 namespace wattle {
 namespace {

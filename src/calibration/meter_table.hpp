@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "calibration/meter_rows.hpp"
-#include "run_monitor/table_cell.hpp"
-#include "run_monitor/table_figures.hpp"
+#include "run_monitor/tables/table_cell.hpp"
+#include "run_monitor/tables/table_figures.hpp"
 
 namespace wattle {
 

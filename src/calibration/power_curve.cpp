@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/median.hpp"
+#include "base/numbers/median.hpp"
 
 namespace wattle {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/median.hpp"
+#include "base/numbers/median.hpp"
 #include "calibration/regression.hpp"
 
 namespace wattle {

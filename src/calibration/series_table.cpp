@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/median.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/numbers/median.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "sensors/domain_traits.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/error.hpp"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/value_range.hpp"
+#include "base/numbers/value_range.hpp"
 #include "calibration/meter_rows.hpp"
-#include "run_monitor/table_figures.hpp"
+#include "run_monitor/tables/table_figures.hpp"
 
 namespace wattle {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/forks.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/thread.hpp"
 #include "wattle/error.hpp"
 

@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
-#include "client/curl_transport.hpp"
+#include "base/files/fd.hpp"
 #include "client/followed_server.hpp"
 #include "client/stream_context.hpp"
-#include "client/timers.hpp"
+#include "client/transport/curl_transport.hpp"
+#include "client/transport/timers.hpp"
 #include "client/update_hub.hpp"
 #include "sampling/recorder.hpp"
 

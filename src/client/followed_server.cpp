@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "client/connection_words.hpp"
 #include "client/cpu_limit.hpp"
 #include "wire/decode.hpp"

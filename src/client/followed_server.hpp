@@ -10,9 +10,9 @@
 
 #include "client/clock_offset.hpp"
 #include "client/followed_stream.hpp"
-#include "client/inquiry.hpp"
 #include "client/server_counters.hpp"
 #include "client/stream_context.hpp"
+#include "client/transport/inquiry.hpp"
 #include "wire/decode.hpp"
 #include "wire/messages.hpp"
 

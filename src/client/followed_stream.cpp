@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "client/connection_words.hpp"
-#include "client/inquiry.hpp"
+#include "client/transport/inquiry.hpp"
 #include "wire/decode.hpp"
 
 namespace wattle::client {

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "base/enum_table.hpp"
 #include "base/forks.hpp"
+#include "base/json/enum_table.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "client/engine.hpp"
 #include "client/reader_impl.hpp"
 

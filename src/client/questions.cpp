@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::client {
 namespace {

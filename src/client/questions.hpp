@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "client/curl_request.hpp"
+#include "client/transport/curl_request.hpp"
 #include "wattle/daemon_client.hpp"
 #include "wire/decode.hpp"
 

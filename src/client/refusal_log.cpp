@@ -1,7 +1,7 @@
 #include "client/refusal_log.hpp"
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::client {
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "client/token.hpp"
 #include "wattle/daemon_client.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "client/followed_stream.hpp"
-#include "client/inquiry.hpp"
 #include "client/stream_context.hpp"
+#include "client/transport/inquiry.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::client {

@@ -6,8 +6,8 @@
 
 #include "base/clock.hpp"
 #include "client/energy_book.hpp"
-#include "client/timers.hpp"
-#include "client/transport.hpp"
+#include "client/transport/timers.hpp"
+#include "client/transport/transport.hpp"
 #include "client/update_hub.hpp"
 #include "wire/event.hpp"
 

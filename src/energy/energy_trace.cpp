@@ -6,8 +6,8 @@
 #include <ostream>
 #include <utility>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "sampling/energy_sum.hpp"
 #include "wattle/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/worker.hpp"
 #include "energy/source_sensor.hpp"
 #include "sampling/aligned.hpp"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/python_repr.hpp"
-#include "base/quantity.hpp"
+#include "base/text/python_repr.hpp"
+#include "base/text/quantity.hpp"
 
 namespace wattle {
 namespace {

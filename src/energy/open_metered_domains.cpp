@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/forks.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "energy/metered_domains.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"

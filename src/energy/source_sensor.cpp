@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::detail {

@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/file.hpp"
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/error.hpp"

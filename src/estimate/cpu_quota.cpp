@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle {
 namespace {

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <utility>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 #include "estimate/load_curve.hpp"
 #include "estimate/machine_power.hpp"
 #include "wattle/error.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/text.hpp"
 #include "sensors/proc_tables.hpp"
 
 namespace wattle {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <utility>
 
-#include "base/enum_table.hpp"
-#include "base/text.hpp"
+#include "base/json/enum_table.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

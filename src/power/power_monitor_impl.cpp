@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "power/update_period.hpp"
 #include "wattle/error.hpp"
 

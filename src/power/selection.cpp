@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "power/power_domain.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/refusals.hpp"

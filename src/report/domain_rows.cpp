@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/known_sum.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
-#include "base/unknown.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/gpu_groups.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"

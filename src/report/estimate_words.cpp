@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "estimate/baseline.hpp"
 #include "report/gpu_groups.hpp"
 

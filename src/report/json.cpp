@@ -9,7 +9,7 @@
 #include "report/part_json.hpp"
 #include "report/report.hpp"
 #include "report/report_fields.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle {

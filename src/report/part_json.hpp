@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/json_write.hpp"
+#include "base/json/json_write.hpp"
 #include "report/report.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 
 namespace wattle {
 

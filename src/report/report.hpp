@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "report/share.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/power_course.hpp"
 #include "sensors/sensor.hpp"
-#include "usage/gpu_usage.hpp"
+#include "usage/gpu/gpu_usage.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/estimate.hpp"
 #include "wattle/refusal.hpp"

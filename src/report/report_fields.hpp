@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "base/json_fields.hpp"
+#include "base/json/json_fields.hpp"
 #include "report/report.hpp"
 
 namespace wattle {

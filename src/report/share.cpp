@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/quantity.hpp"
-#include "sampling/counter.hpp"
+#include "base/text/quantity.hpp"
+#include "sampling/counters/counter.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {

@@ -8,7 +8,7 @@
 
 #include "estimate/energy_share.hpp"
 #include "sampling/measured_window.hpp"
-#include "usage/gpu_usage.hpp"
+#include "usage/gpu/gpu_usage.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/estimate.hpp"
 

@@ -1,5 +1,5 @@
 // The report for people: what it cost first, then where it went, then what the command used.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/facts_text.hpp"
-#include "base/quantity.hpp"
-#include "base/unknown.hpp"
+#include "base/text/facts_text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/known_sum.hpp"
-#include "base/split.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "base/text/split.hpp"
 #include "report/report.hpp"
 #include "sampling/energy_sum.hpp"
 #include "sensors/known_sensors.hpp"

@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include "base/quantity.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/gpu_groups.hpp"
-#include "usage/usage_units.hpp"
+#include "usage/files/usage_units.hpp"
 
 namespace wattle {
 namespace {

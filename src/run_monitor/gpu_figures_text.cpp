@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "run_monitor/resource_summary.hpp"
 
 namespace wattle {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {

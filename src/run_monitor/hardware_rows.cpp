@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/line_file.hpp"
+#include "base/files/line_file.hpp"
 #include "run_monitor/machine_reader.hpp"
 
 namespace wattle {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/python_repr.hpp"
-#include "base/text.hpp"
+#include "base/text/python_repr.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

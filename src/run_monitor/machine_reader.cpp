@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 
 namespace wattle {
 namespace {

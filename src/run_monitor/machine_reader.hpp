@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/system.hpp"
 

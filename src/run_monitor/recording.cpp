@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
-#include "run_monitor/time_text.hpp"
+#include "base/text/text.hpp"
+#include "run_monitor/tables/time_text.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"

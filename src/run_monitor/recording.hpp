@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "run_monitor/hardware_rows.hpp"
 #include "run_monitor/machine_reader.hpp"
 #include "run_monitor/row_file.hpp"

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "run_monitor/cpu_table.hpp"
-#include "run_monitor/dmon_table.hpp"
-#include "run_monitor/gpu_table.hpp"
-#include "run_monitor/samples_table.hpp"
-#include "run_monitor/table_file.hpp"
+#include "run_monitor/tables/cpu_table.hpp"
+#include "run_monitor/tables/dmon_table.hpp"
+#include "run_monitor/tables/gpu_table.hpp"
+#include "run_monitor/tables/samples_table.hpp"
+#include "run_monitor/tables/table_file.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/hardware_monitor.hpp"
 

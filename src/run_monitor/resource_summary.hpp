@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "base/text_style.hpp"
-#include "run_monitor/table_file.hpp"
+#include "base/text/text_style.hpp"
+#include "run_monitor/tables/table_file.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {

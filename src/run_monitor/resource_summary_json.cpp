@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/known_sum.hpp"
-#include "base/python_repr.hpp"
-#include "base/quantity.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "base/text/python_repr.hpp"
+#include "base/text/quantity.hpp"
 #include "run_monitor/json_text.hpp"
 #include "run_monitor/resource_summary.hpp"
 #include "wattle/error.hpp"

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/facts_text.hpp"
-#include "base/quantity.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/facts_text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "run_monitor/gpu_figures_text.hpp"
 #include "run_monitor/resource_summary.hpp"
 #include "wattle/hardware_monitor.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 

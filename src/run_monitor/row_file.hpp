@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/line_file.hpp"
+#include "base/files/line_file.hpp"
 #include "run_monitor/hardware_rows.hpp"
 
 namespace wattle {

@@ -4,14 +4,14 @@
 #include <exception>
 #include <mutex>
 
+#include "base/files/line_file.hpp"
+#include "base/files/whole_file.hpp"
 #include "base/forks.hpp"
-#include "base/line_file.hpp"
 #include "base/log.hpp"
-#include "base/piece.hpp"
-#include "base/python_repr.hpp"
-#include "base/whole_file.hpp"
+#include "base/text/piece.hpp"
+#include "base/text/python_repr.hpp"
 #include "run_monitor/json_text.hpp"
-#include "run_monitor/time_text.hpp"
+#include "run_monitor/tables/time_text.hpp"
 
 namespace wattle {
 namespace {

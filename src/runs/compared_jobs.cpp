@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "runs/job_report.hpp"
 #include "runs/job_report_text.hpp"
 

@@ -10,13 +10,13 @@
 #include <string>
 #include <utility>
 
-#include "base/json_write.hpp"
-#include "base/text.hpp"
-#include "runs/bench_record.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/text.hpp"
+#include "runs/bench/bench_record.hpp"
 #include "runs/compared_jobs.hpp"
 #include "runs/comparison_json.hpp"
+#include "runs/history/saved_run_json.hpp"
 #include "runs/record_text.hpp"
-#include "runs/saved_run_json.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 

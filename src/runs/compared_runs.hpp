@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "runs/run_cost.hpp"
 #include "runs/run_record.hpp"
 

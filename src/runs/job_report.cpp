@@ -9,8 +9,8 @@
 #include <set>
 #include <tuple>
 
-#include "base/known_sum.hpp"
-#include "base/text.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "runs/run_record.hpp"
 #include "sampling/power_course.hpp"
 

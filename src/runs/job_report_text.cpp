@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/facts_text.hpp"
-#include "base/quantity.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/facts_text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
 #include "sensors/refusals.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 
 namespace wattle {
 namespace {

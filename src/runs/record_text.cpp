@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/json_read.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/json/json_read.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

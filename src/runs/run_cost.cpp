@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
-#include "base/enum_table.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/json/enum_table.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/file.hpp"
-#include "base/known_sum.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "base/text/text.hpp"
 #include "report/report_fields.hpp"
 #include "runs/record_text.hpp"
 #include "sensors/domain_traits.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/printable_text.hpp"
+#include "base/text/printable_text.hpp"
 #include "report/report.hpp"
 
 namespace wattle {

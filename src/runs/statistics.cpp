@@ -6,7 +6,7 @@
 #include <numeric>
 #include <ranges>
 
-#include "base/moments.hpp"
+#include "base/numbers/moments.hpp"
 
 namespace wattle {
 namespace {

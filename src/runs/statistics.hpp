@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "base/median.hpp"   // IWYU pragma: export
-#include "base/student.hpp"  // IWYU pragma: export
+#include "base/numbers/median.hpp"   // IWYU pragma: export
+#include "base/numbers/student.hpp"  // IWYU pragma: export
 
 namespace wattle {
 

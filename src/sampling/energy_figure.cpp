@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/enum_table.hpp"
-#include "sampling/counter.hpp"
+#include "base/json/enum_table.hpp"
+#include "sampling/counters/counter.hpp"
 
 namespace wattle {
 

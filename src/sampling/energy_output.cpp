@@ -1,9 +1,9 @@
 // Energies in a stream.
 #include <ostream>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/refusal.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/value_range.hpp"
+#include "base/numbers/value_range.hpp"
 
 namespace wattle {
 namespace {

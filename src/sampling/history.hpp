@@ -9,8 +9,8 @@
 #include <functional>
 #include <optional>
 
-#include "sampling/counter.hpp"
-#include "sampling/timeline.hpp"
+#include "sampling/counters/counter.hpp"
+#include "sampling/timeline/timeline.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"

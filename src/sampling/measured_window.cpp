@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/known_sum.hpp"
+#include "base/numbers/known_sum.hpp"
 
 namespace wattle {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/known_sum.hpp"
+#include "base/numbers/known_sum.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle {

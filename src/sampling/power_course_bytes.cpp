@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/rice.hpp"
+#include "base/numbers/rice.hpp"
 #include "sampling/power_course.hpp"
 
 namespace wattle {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sampling/gauge_spread.hpp"
+#include "sampling/gauges/gauge_spread.hpp"
 
 namespace wattle {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <thread>
 
-#include "base/enum_table.hpp"
+#include "base/json/enum_table.hpp"
 
 namespace wattle {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/reservoir.hpp"
-#include "sampling/counter.hpp"
+#include "base/numbers/reservoir.hpp"
+#include "sampling/counters/counter.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle {

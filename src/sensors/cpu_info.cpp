@@ -7,11 +7,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fd.hpp"
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/files/fd.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

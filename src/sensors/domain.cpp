@@ -6,10 +6,10 @@
 #include <ostream>
 #include <set>
 
-#include "base/enum_table.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/json/enum_table.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "sensors/domain_traits.hpp"
 #include "wattle/error.hpp"
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/json_read.hpp"
-#include "base/json_write.hpp"
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/json/json_read.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <limits>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle {
 namespace {

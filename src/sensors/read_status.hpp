@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/enum_table.hpp"
+#include "base/json/enum_table.hpp"
 
 namespace wattle {
 namespace {

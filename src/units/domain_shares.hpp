@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/moments.hpp"
+#include "base/numbers/moments.hpp"
 #include "units/unit_events.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/work_units.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "base/student.hpp"
+#include "base/numbers/student.hpp"
 #include "units/unit_time.hpp"
 
 namespace wattle::detail {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/student.hpp"
+#include "base/numbers/student.hpp"
 
 namespace wattle::detail {
 

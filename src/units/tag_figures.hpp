@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/moments.hpp"
+#include "base/numbers/moments.hpp"
 #include "units/unit_sketch.hpp"
 #include "wattle/work_units.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "units/unit_book.hpp"
 
 namespace wattle::detail {

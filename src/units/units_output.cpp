@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
-#include "base/text_style.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "base/text/text_style.hpp"
+#include "base/text/unknown.hpp"
 #include "wattle/work_units.hpp"
 
 namespace wattle {

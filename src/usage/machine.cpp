@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 
 namespace wattle {
 namespace {

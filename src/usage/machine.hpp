@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/cpu_time.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/system.hpp"

@@ -21,8 +21,8 @@
 
 #include "base/clock.hpp"
 #include "base/cpu_time.hpp"
-#include "base/enum_table.hpp"
 #include "base/forks.hpp"
+#include "base/json/enum_table.hpp"
 #include "base/log.hpp"
 #include "base/schedule.hpp"
 #include "base/thread.hpp"

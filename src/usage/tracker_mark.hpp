@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.hpp"
-#include "usage/gpu_groups.hpp"
+#include "base/text/text.hpp"
+#include "usage/files/usage_units.hpp"
+#include "usage/gpu/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
-#include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "usage/files/tracking_row.hpp"
+#include "usage/files/usage_files.hpp"
+#include "usage/gpu/tracked_gpus.hpp"
 #include "usage/machine.hpp"
-#include "usage/tracked_gpus.hpp"
-#include "usage/tracking_row.hpp"
-#include "usage/tree_reader.hpp"
-#include "usage/usage_files.hpp"
+#include "usage/tree/tree_reader.hpp"
 #include "usage/usage_statistics.hpp"
 #include "wattle/error.hpp"
 #include "wattle/tracker.hpp"

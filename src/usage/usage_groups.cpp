@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "usage/usage_units.hpp"
+#include "usage/files/usage_units.hpp"
 
 namespace wattle {
 namespace {

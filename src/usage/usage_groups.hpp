@@ -2,7 +2,7 @@
 #pragma once
 
 #include "usage/machine.hpp"
-#include "usage/tree_reader.hpp"
+#include "usage/tree/tree_reader.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.hpp"
-#include "usage/cpu_ledger.hpp"
-#include "usage/usage_units.hpp"
+#include "base/text/text.hpp"
+#include "usage/files/usage_units.hpp"
+#include "usage/process/cpu_ledger.hpp"
 
 namespace wattle {
 namespace {

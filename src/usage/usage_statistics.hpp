@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "usage/tree_state.hpp"
+#include "usage/tree/tree_state.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::wire {
 namespace {

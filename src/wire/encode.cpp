@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/printable_text.hpp"
-#include "base/text.hpp"
+#include "base/text/printable_text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::wire {
 namespace {

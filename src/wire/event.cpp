@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 
 namespace wattle::wire {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::fakes {
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::fakes {
 

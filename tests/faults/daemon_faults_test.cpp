@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "faults.hpp"
 
 namespace wattle::integration {

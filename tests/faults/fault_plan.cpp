@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::faults {
 

@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 #include "fakes/one_window.hpp"
-#include "sampling/cross_check.hpp"
+#include "sampling/counters/cross_check.hpp"
 #include "sensors/perf/event_sensor.hpp"
 #include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"

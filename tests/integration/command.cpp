@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 
 namespace wattle::integration {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "command.hpp"
 #include "fakes/nvml/control.hpp"
 #include "fakes/powercap_tree.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "daemon.hpp"
 
 namespace wattle::integration {

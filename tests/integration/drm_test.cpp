@@ -7,7 +7,7 @@
 #include "base/dynlib.hpp"
 #include "command.hpp"
 #include "fakes/drm_tree.hpp"
-#include "usage/process_tree.hpp"
+#include "usage/tree/process_tree.hpp"
 
 namespace wattle::integration {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <csignal>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "command.hpp"
 #include "pty.hpp"
-#include "usage/process.hpp"
+#include "usage/process/process.hpp"
 
 namespace wattle::integration {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 #include "sanitized.hpp"
-#include "usage/process.hpp"
+#include "usage/process/process.hpp"
 
 namespace wattle::integration {
 namespace {

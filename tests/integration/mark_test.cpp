@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "base/marks.hpp"
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "command.hpp"
 
 namespace wattle::integration {

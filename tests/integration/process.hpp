@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::integration {
 

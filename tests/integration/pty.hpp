@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::integration {
 

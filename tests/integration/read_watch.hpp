@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::integration {
 

@@ -9,7 +9,7 @@
 #include "command.hpp"
 #include "fakes/drm_tree.hpp"
 #include "fakes/nvml/control.hpp"
-#include "usage/process_tree.hpp"
+#include "usage/tree/process_tree.hpp"
 
 namespace wattle::integration {
 namespace {

@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 #include "daemon.hpp"
 #include "sanitized.hpp"
 #include "wattle/power_stream.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle::integration {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "pty.hpp"

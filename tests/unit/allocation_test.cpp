@@ -21,14 +21,14 @@
 #include "fakes/virtual_clock.hpp"
 #include "power/played_machine.hpp"
 #include "sampling/readings.hpp"
-#include "sampling/timeline.hpp"
+#include "sampling/timeline/timeline.hpp"
 #include "sampling/update_observer.hpp"
 #include "sanitized.hpp"
 #include "sensors/drm/drm.hpp"
 #include "sensors/providers.hpp"
 #include "units/work_units_maker.hpp"
 #include "usage/machine.hpp"
-#include "usage/tree_reader.hpp"
+#include "usage/tree/tree_reader.hpp"
 #include "wattle/energy_meter.hpp"
 
 namespace wattle {

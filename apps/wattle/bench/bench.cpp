@@ -13,7 +13,7 @@
 #include "base/anchor.hpp"
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "bench/bench_conditions.hpp"
 #include "bench/bench_options.hpp"
 #include "bench/bench_runner.hpp"
@@ -24,9 +24,9 @@
 #include "history/save_run.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"
-#include "runs/bench_record.hpp"
+#include "runs/bench/bench_record.hpp"
+#include "runs/history/run_id.hpp"
 #include "runs/html/bench_page.hpp"
-#include "runs/run_id.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <string_view>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "base/unix_address.hpp"
 
 namespace wattle::app {

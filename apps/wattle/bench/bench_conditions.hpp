@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle::app {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "cli/options.hpp"
 #include "cli/value_option.hpp"
 #include "monitor/track_options.hpp"

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
-#include "base/parse.hpp"
-#include "base/shell_words.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/shell_words.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/patient_poll.hpp"
 #include "cli/privileges.hpp"

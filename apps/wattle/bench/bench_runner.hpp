@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "bench/bench_plan.hpp"
 #include "report/report.hpp"
 #include "run/job.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "history/history_query.hpp"
 #include "history/run_sources.hpp"

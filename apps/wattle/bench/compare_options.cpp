@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/option_words.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "cli/value_option.hpp"
 #include "output/page_output.hpp"
 #include "wattle/error.hpp"

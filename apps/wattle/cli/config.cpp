@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/text.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/settings.hpp"
 #include "output/output.hpp"

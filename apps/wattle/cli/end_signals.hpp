@@ -1,7 +1,7 @@
 // Waiting for the signal to end.
 #pragma once
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::app {
 

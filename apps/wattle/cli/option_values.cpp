@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "cli/options.hpp"
 #include "output/output.hpp"
 #include "wattle/error.hpp"

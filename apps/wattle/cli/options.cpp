@@ -8,15 +8,15 @@
 #include <string_view>
 #include <utility>
 
-#include "base/option_words.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "base/version.hpp"
 #include "cli/gpu_choice.hpp"
 #include "cli/raw_options.hpp"
 #include "cli/unexpected.hpp"
 #include "output/output.hpp"
-#include "usage/usage_units.hpp"
+#include "usage/files/usage_units.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
 

@@ -14,7 +14,7 @@
 #include "bench/compare_options.hpp"
 #include "history/save_options.hpp"
 #include "machine/calibrate_options.hpp"
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 #include "top/top_groups.hpp"
 #include "top/units.hpp"
 #include "wattle/domain.hpp"

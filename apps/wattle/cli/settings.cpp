@@ -9,11 +9,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/nearest.hpp"
-#include "base/split.hpp"
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "run/job.hpp"
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 
 namespace wattle::app {
 

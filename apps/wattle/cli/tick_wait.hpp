@@ -1,7 +1,7 @@
 // Waiting for the next tick, or Ctrl-C.
 #pragma once
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "cli/ticker.hpp"
 #include "output/live_output.hpp"
 

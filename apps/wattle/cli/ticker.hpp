@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::app {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "base/nearest.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::app {
 namespace {

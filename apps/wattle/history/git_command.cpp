@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::app {
 namespace {

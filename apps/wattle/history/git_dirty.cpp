@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "history/git_command.hpp"
 
 namespace wattle::app {

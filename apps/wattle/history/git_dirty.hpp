@@ -6,7 +6,7 @@
 #include <chrono>
 #include <set>
 
-#include "runs/git_state.hpp"
+#include "runs/history/git_state.hpp"
 
 namespace wattle::app {
 

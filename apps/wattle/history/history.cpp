@@ -5,15 +5,15 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/input_file.hpp"
-#include "base/line_reader.hpp"
-#include "base/text.hpp"
+#include "base/files/input_file.hpp"
+#include "base/text/line_reader.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/settings.hpp"
 #include "history/history_text.hpp"
 #include "output/output.hpp"
-#include "runs/saved_run_json.hpp"
-#include "runs/spool.hpp"
+#include "runs/history/saved_run_json.hpp"
+#include "runs/history/spool.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

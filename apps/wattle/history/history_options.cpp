@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/nearest.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "cli/settings.hpp"
 #include "cli/value_option.hpp"
 #include "monitor/track_options.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "bench/bench_plan.hpp"
 #include "history/history_options.hpp"
 #include "wattle/error.hpp"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 
 namespace wattle::app {
 

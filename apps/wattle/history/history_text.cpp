@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/facts_text.hpp"
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/facts_text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "report/report.hpp"
-#include "run_monitor/time_text.hpp"
-#include "runs/saved_run_json.hpp"
+#include "run_monitor/tables/time_text.hpp"
+#include "runs/history/saved_run_json.hpp"
 
 namespace wattle::app {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
-#include "runs/history.hpp"
+#include "base/text/text_style.hpp"
+#include "runs/history/history.hpp"
 
 namespace wattle::app {
 

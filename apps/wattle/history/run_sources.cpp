@@ -9,13 +9,13 @@
 
 #include "base/anchor.hpp"
 #include "base/clock.hpp"
-#include "base/input_file.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/files/input_file.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "cli/settings.hpp"
 #include "history/history_query.hpp"
+#include "runs/history/saved_run_json.hpp"
 #include "runs/record_text.hpp"
-#include "runs/saved_run_json.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 #include "runs/job_report.hpp"
 
 namespace wattle::app {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;

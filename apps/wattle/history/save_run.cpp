@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "base/failure.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "cli/privileges.hpp"
 #include "cli/settings.hpp"
 #include "history/git_dirty.hpp"
 #include "output/output.hpp"
-#include "runs/spool.hpp"
+#include "runs/history/spool.hpp"
 
 namespace wattle::app {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/files/whole_file.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/privileges.hpp"
@@ -23,7 +23,7 @@
 #include "sampling/measured_window.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
-#include "usage/process_times.hpp"
+#include "usage/process/process_times.hpp"
 
 namespace wattle::app {
 namespace {

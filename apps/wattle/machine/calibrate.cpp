@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
-#include "base/value_range.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/numbers/value_range.hpp"
+#include "base/text/text.hpp"
 #include "calibration/kept_calibration.hpp"
 #include "calibration/meter_table.hpp"
 #include "calibration/series_table.hpp"
 #include "cli/commands.hpp"
 #include "machine/calibrate_text.hpp"
 #include "output/output.hpp"
-#include "run_monitor/table_file.hpp"
-#include "run_monitor/time_text.hpp"
+#include "run_monitor/tables/table_file.hpp"
+#include "run_monitor/tables/time_text.hpp"
 
 namespace wattle::app {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/option_words.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"
 

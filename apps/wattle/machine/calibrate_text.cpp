@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::app {
 namespace {

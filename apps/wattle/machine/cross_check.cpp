@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
 #include "sampling/measured_window.hpp"
 
 namespace wattle::app {

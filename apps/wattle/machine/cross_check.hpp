@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sampling/cross_check.hpp"
+#include "sampling/counters/cross_check.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::app {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/json_write.hpp"
+#include "base/json/json_write.hpp"
 #include "cli/commands.hpp"
 #include "cli/privileges.hpp"
 #include "machine/doctor_text.hpp"

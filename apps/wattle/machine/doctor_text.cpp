@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::app {
 namespace {

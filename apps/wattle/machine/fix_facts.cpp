@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/dynlib.hpp"
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/perf/diagnosis.hpp"
 

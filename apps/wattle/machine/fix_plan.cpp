@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::app {

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/facts_text.hpp"
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/state_folder.hpp"
-#include "base/text.hpp"
-#include "base/text_style.hpp"
+#include "base/files/state_folder.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/facts_text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "base/text/text_style.hpp"
 #include "cli/commands.hpp"
 #include "cli/privileges.hpp"
 #include "machine/cross_check.hpp"
@@ -31,7 +31,7 @@
 #include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/ending.hpp"

@@ -13,8 +13,8 @@
 #include <system_error>
 
 #include "base/clock.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/patient_poll.hpp"
@@ -21,8 +21,8 @@
 #include "report/estimate_words.hpp"
 #include "sensors/domain_traits.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/files/usage_json.hpp"
 #include "usage/tracker_mark.hpp"
-#include "usage/usage_json.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/error.hpp"
 #include "wattle/estimate.hpp"

@@ -6,9 +6,9 @@
 #include <limits>
 #include <string_view>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "output/screen.hpp"
 
 namespace wattle::app {

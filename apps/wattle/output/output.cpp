@@ -12,9 +12,9 @@
 #include <optional>
 #include <span>
 
-#include "base/parse.hpp"
-#include "base/printable_text.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/printable_text.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "base/failure.hpp"
-#include "base/fd.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/fd.hpp"
+#include "base/files/whole_file.hpp"
 
 namespace wattle::app {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 
 namespace wattle::app {
 

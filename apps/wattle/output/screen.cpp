@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "output/output.hpp"
 #include "wattle/error.hpp"
 

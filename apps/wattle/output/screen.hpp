@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 
 namespace wattle::app {
 

@@ -9,9 +9,9 @@
 #include "base/clock.hpp"
 #include "output/output.hpp"
 #include "run/mark_reply.hpp"
-#include "usage/gpu_groups.hpp"
+#include "usage/files/usage_units.hpp"
+#include "usage/gpu/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
-#include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -14,11 +14,11 @@
 #include "run/series.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
-#include "usage/gpu_monitor.hpp"
+#include "usage/files/tracking_row.hpp"
+#include "usage/files/usage_files.hpp"
+#include "usage/gpu/gpu_monitor.hpp"
 #include "usage/machine.hpp"
-#include "usage/tracking_row.hpp"
-#include "usage/tree_reader.hpp"
-#include "usage/usage_files.hpp"
+#include "usage/tree/tree_reader.hpp"
 #include "usage/usage_statistics.hpp"
 
 namespace wattle::app {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/marks.hpp"
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "cli/last_resort.hpp"
 #include "cli/options.hpp"
 #include "cli/privileges.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::app {
 

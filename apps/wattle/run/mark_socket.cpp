@@ -18,7 +18,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu_time.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "base/unix_address.hpp"
 
 namespace wattle::app {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "base/marks.hpp"
 #include "wattle/clock.hpp"
 

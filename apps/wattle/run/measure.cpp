@@ -11,8 +11,8 @@
 
 #include "base/call_with_deadline.hpp"
 #include "base/clock.hpp"
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::app {

@@ -20,7 +20,7 @@
 #include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
-#include "usage/gpu_brand.hpp"
+#include "usage/gpu/gpu_brand.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {

@@ -17,7 +17,7 @@
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
 #include "sensors/sensor.hpp"
-#include "usage/usage_files.hpp"
+#include "usage/files/usage_files.hpp"
 
 namespace wattle::app {
 

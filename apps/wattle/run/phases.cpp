@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/known_sum.hpp"
+#include "base/numbers/known_sum.hpp"
 
 namespace wattle::app {
 

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string>
 
-#include "base/file_system.hpp"
-#include "base/text.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/file_system.hpp"
+#include "base/files/whole_file.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

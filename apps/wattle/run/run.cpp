@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/failure.hpp"
-#include "base/text.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
+#include "base/text/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/ending.hpp"
 #include "cli/privileges.hpp"
@@ -34,7 +34,7 @@
 #include "run/series.hpp"
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
-#include "usage/usage_files.hpp"
+#include "usage/files/usage_files.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "base/cpu_time.hpp"
-#include "base/file.hpp"
-#include "base/state_folder.hpp"
+#include "base/files/file.hpp"
+#include "base/files/state_folder.hpp"
 #include "calibration/kept_calibration.hpp"
 #include "report/html/run_page.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/files/usage_units.hpp"
 #include "usage/usage_groups.hpp"
-#include "usage/usage_units.hpp"
 
 namespace wattle::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 
 namespace wattle::app {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/known_sum.hpp"
-#include "usage/tree_state.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "usage/tree/tree_state.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/units.hpp"
 

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <string_view>
 
-#include "base/output_path.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/output_path.hpp"
+#include "base/files/whole_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

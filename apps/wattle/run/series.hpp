@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sampling/measured_window.hpp"
 #include "usage/machine.hpp"
 

@@ -17,11 +17,11 @@
 #include <utility>
 
 #include "base/cpu_time.hpp"
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "cli/ending.hpp"
 #include "cli/last_resort.hpp"
 #include "cli/patient_poll.hpp"
-#include "usage/process_tree.hpp"
+#include "usage/tree/process_tree.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

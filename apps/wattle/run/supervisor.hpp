@@ -10,9 +10,9 @@
 #include <set>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "report/report.hpp"
-#include "usage/process.hpp"
+#include "usage/process/process.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle::app {

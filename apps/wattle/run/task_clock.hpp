@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/tracker.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 
 namespace wattle::app {
 namespace {

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "client/connection_words.hpp"
 #include "output/energy_words.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 
 namespace wattle::app {
 namespace {

@@ -13,11 +13,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/option_words.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "cli/unexpected.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"

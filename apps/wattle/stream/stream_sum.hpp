@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 #include "stream/stream_lines.hpp"
 
 namespace wattle::app {

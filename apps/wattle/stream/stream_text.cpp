@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "output/energy_words.hpp"
 #include "output/screen.hpp"
 #include "stream/short_names.hpp"

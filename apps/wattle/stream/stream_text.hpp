@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "stream/stream_lines.hpp"
 
 namespace wattle::app {

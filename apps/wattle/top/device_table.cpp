@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/unknown.hpp"
+#include "base/text/unknown.hpp"
 #include "output/energy_words.hpp"
 #include "sampling/energy_figure.hpp"
 #include "top/columns.hpp"

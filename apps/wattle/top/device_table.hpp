@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "top/observation.hpp"
 #include "top/power_trails.hpp"
 #include "top/units.hpp"

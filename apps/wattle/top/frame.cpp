@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/unknown.hpp"
+#include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "top/columns.hpp"
 #include "top/device_table.hpp"

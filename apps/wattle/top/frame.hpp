@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "output/screen.hpp"
 #include "top/observation.hpp"
 #include "top/power_trails.hpp"

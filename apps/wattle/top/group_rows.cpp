@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "usage/process_times.hpp"
+#include "usage/process/process_times.hpp"
 
 namespace wattle::app {
 namespace {

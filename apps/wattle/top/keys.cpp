@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::app {
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/enum_table.hpp"
-#include "base/json_write.hpp"
+#include "base/json/enum_table.hpp"
+#include "base/json/json_write.hpp"
 #include "top/view.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 
 namespace wattle::app {
 namespace {

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/line_file.hpp"
+#include "base/files/line_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/patient_poll.hpp"
@@ -22,8 +22,8 @@
 #include "top/frame.hpp"
 #include "top/lines.hpp"
 #include "top/once.hpp"
-#include "top/record.hpp"
-#include "top/source.hpp"
+#include "top/sources/record.hpp"
+#include "top/sources/source.hpp"
 #include "top/terminal.hpp"
 #include "top/view.hpp"
 #include "wattle/error.hpp"

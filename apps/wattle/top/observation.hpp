@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/printable_text.hpp"
-#include "base/quantity.hpp"
+#include "base/text/printable_text.hpp"
+#include "base/text/quantity.hpp"
 #include "estimate/energy_share.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/file.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
 #include "output/energy_words.hpp"
 #include "report/estimate_words.hpp"
 #include "report/share.hpp"

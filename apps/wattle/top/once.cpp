@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
-#include "base/text_style.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text_style.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/privileges.hpp"
@@ -28,7 +28,7 @@
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
 #include "top/top_groups.hpp"
-#include "usage/process_times.hpp"
+#include "usage/process/process_times.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {

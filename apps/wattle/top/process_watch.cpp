@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/cpu_time.hpp"
-#include "usage/process_times.hpp"
+#include "usage/process/process_times.hpp"
 
 namespace wattle::app {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "top/observation.hpp"
-#include "usage/procfs.hpp"
+#include "usage/process/procfs.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle::app {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "cli/patient_poll.hpp"
 #include "output/progress.hpp"
 

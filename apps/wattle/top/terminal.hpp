@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "output/live_output.hpp"
 #include "output/screen.hpp"
 

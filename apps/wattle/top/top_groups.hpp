@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimate/energy_share.hpp"
-#include "usage/process_times.hpp"
+#include "usage/process/process_times.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {

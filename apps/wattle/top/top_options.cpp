@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
-#include "base/option_words.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "cli/value_option.hpp"
 #include "monitor/track_options.hpp"
 #include "wattle/error.hpp"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
-#include "base/unknown.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "output/energy_words.hpp"
 #include "wattle/error.hpp"
 

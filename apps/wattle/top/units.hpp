@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 #include "wattle/energy.hpp"
 
 namespace wattle::app {

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <utility>
 
-#include "base/enum_table.hpp"
-#include "base/split.hpp"
+#include "base/json/enum_table.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle::app {
 namespace {

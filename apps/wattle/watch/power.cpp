@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/gpu_choice.hpp"

@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_write.hpp"
-#include "base/quantity.hpp"
+#include "base/json/json_write.hpp"
+#include "base/text/quantity.hpp"
 #include "output/energy_words.hpp"
 #include "report/estimate_words.hpp"
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 #include "watch/power_text.hpp"
 
 namespace wattle::app {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 #include "cli/options.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/unknown.hpp"
 #include "output/energy_words.hpp"
 #include "output/screen.hpp"
 #include "report/estimate_words.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/quantity.hpp"
-#include "base/text_style.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text_style.hpp"
 #include "cli/options.hpp"
 #include "watch/power_lines.hpp"
 

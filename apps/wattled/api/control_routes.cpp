@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/routes.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "serve/log.hpp"
 
 namespace wattle::daemon {

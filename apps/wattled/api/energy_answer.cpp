@@ -8,8 +8,8 @@
 #include <string>
 
 #include "api/public_cpu.hpp"
-#include "base/parse.hpp"
-#include "base/quantity.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/quantity.hpp"
 #include "http/target.hpp"
 #include "wattle/clock.hpp"
 

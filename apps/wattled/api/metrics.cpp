@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/enum_table.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/json/enum_table.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::daemon {
 namespace {

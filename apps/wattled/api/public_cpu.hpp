@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {

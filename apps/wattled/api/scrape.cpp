@@ -10,8 +10,8 @@
 
 #include "api/public_cpu.hpp"
 #include "base/cpu_time.hpp"
-#include "base/file.hpp"
-#include "usage/process.hpp"
+#include "base/files/file.hpp"
+#include "usage/process/process.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -5,9 +5,9 @@
 #include <system_error>
 
 #include "auth/token.hpp"
-#include "base/file.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/fd.hpp"
-#include "base/text.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "auth/base64url.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/fd.hpp"
-#include "base/shell_words.hpp"
-#include "base/text.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/shell_words.hpp"
+#include "base/text/text.hpp"
 #include "serve/toml.hpp"
 #include "wattle/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "control/command_overrides.hpp"
 
 namespace wattle::daemon {

@@ -14,8 +14,8 @@
 #include <optional>
 #include <system_error>
 
-#include "base/fd.hpp"
-#include "base/text.hpp"
+#include "base/files/fd.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

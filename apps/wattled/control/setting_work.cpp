@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "serve/log.hpp"
 
 namespace wattle::daemon {

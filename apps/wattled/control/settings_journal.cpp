@@ -16,9 +16,9 @@
 #include <utility>
 #include <variant>
 
-#include "base/parse.hpp"
-#include "base/text.hpp"
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -12,7 +12,7 @@
 
 #include "devices/gpus.hpp"
 #include "http/pace.hpp"
-#include "sampling/counter.hpp"
+#include "sampling/counters/counter.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "http/frame_queue.hpp"
 #include "http/loop.hpp"
 #include "http/places.hpp"

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

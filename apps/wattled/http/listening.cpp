@@ -19,8 +19,8 @@
 #include <memory>
 #include <system_error>
 
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "base/unix_address.hpp"
 #include "wattle/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::daemon {
 

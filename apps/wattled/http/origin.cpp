@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle::daemon {
 namespace {

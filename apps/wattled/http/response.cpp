@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "base/printable_text.hpp"
+#include "base/text/printable_text.hpp"
 #include "wire/encode.hpp"
 
 namespace wattle::daemon {

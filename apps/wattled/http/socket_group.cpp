@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/group_name.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

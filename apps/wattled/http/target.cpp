@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "auth/secret_file.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 
 namespace wattle::daemon {
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "serve/log_queue.hpp"
 
 namespace wattle::daemon {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::daemon {
 

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <utility>
 
-#include "base/nearest.hpp"
-#include "base/option_words.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/text/nearest.hpp"
+#include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "base/version.hpp"
 #include "devices/energy_history.hpp"
 #include "serve/lifetime.hpp"

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "serve/confinement.hpp"
 #include "wattle/error.hpp"
 

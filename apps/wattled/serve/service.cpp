@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/routes.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/providers.hpp"
 #include "serve/log.hpp"
 

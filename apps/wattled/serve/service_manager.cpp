@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 #include "base/unix_address.hpp"
 
 namespace wattle::daemon {

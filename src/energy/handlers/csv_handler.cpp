@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/appended_file.hpp"
-#include "base/piece.hpp"
-#include "base/split.hpp"
+#include "base/files/appended_file.hpp"
+#include "base/text/piece.hpp"
+#include "base/text/split.hpp"
 #include "energy/handlers/csv_text.hpp"
 #include "energy/handlers/same_domains.hpp"
 #include "energy/handlers/sample_details.hpp"

@@ -1,7 +1,7 @@
 #include "energy/handlers/csv_text.hpp"
 
-#include "base/python_repr.hpp"
-#include "base/text.hpp"
+#include "base/text/python_repr.hpp"
+#include "base/text/text.hpp"
 #include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "wattle/handlers.hpp"
 

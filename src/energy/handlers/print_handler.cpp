@@ -6,9 +6,9 @@
 #include <ostream>
 #include <string>
 
-#include "base/piece.hpp"
-#include "base/python_repr.hpp"
-#include "base/text.hpp"
+#include "base/text/piece.hpp"
+#include "base/text/python_repr.hpp"
+#include "base/text/text.hpp"
 #include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
 #include "wattle/error.hpp"

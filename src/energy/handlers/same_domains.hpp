@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "wattle/energy_trace.hpp"
 #include "wattle/error.hpp"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/python_repr.hpp"
-#include "base/text.hpp"
+#include "base/text/python_repr.hpp"
+#include "base/text/text.hpp"
 #include "energy/micro_joules.hpp"
 
 namespace wattle {

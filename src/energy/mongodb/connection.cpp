@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "energy/mongodb/bson.hpp"
 
 namespace wattle::mongodb {

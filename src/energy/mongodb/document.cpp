@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "energy/micro_joules.hpp"
 
 namespace wattle::mongodb {

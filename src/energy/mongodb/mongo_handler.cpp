@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "energy/handlers/sample_details.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "energy/mongodb/connection.hpp"

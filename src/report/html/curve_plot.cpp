@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/value_range.hpp"
+#include "base/numbers/value_range.hpp"
 #include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/figure.hpp"

@@ -1,6 +1,6 @@
 #include "report/html/escape.hpp"
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::html {
 

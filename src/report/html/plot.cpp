@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 #include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 
 namespace wattle::html {
 namespace {

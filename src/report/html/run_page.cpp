@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/html/page_words.hpp"
 #include "report/html/power_plots.hpp"

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "report/html/page_words.hpp"
-#include "runs/bench_text.hpp"
+#include "runs/bench/bench_text.hpp"
+#include "runs/bench/scan_table.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "runs/html/scan_plot.hpp"
-#include "runs/scan_table.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {

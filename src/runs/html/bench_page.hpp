@@ -2,7 +2,7 @@
 #pragma once
 
 #include "report/html/page.hpp"
-#include "runs/bench_record.hpp"
+#include "runs/bench/bench_record.hpp"
 
 namespace wattle::html {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "report/html/page_words.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "wattle/wattle.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/quantity.hpp"
-#include "base/unknown.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/unknown.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle::html {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "base/quantity.hpp"
-#include "base/text.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "report/html/page_words.hpp"
 #include "report/html/power_plots.hpp"
 #include "runs/job_report_text.hpp"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
+#include "runs/bench/scan_table.hpp"
 #include "runs/html/cost_plots.hpp"
-#include "runs/scan_table.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle::html {

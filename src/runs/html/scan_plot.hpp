@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "report/html/page.hpp"
-#include "runs/bench_record.hpp"
+#include "runs/bench/bench_record.hpp"
 
 namespace wattle::html {
 

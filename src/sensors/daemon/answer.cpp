@@ -4,8 +4,8 @@
 #include <cctype>
 #include <charconv>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle::daemon_source {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "base/unix_address.hpp"
 #include "sensors/daemon/answer.hpp"
 

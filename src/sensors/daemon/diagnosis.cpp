@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/group_name.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::daemon_source {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::drm {
 namespace {

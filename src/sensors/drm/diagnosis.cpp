@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/file.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/text.hpp"
 #include "sensors/refusals.hpp"
 
 namespace wattle::drm {

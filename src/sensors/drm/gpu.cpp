@@ -10,9 +10,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "sensors/drm/diagnosis.hpp"
 #include "sensors/examination.hpp"
 #include "sensors/known_sensors.hpp"

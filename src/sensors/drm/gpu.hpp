@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/drm/card.hpp"
 #include "sensors/read_status.hpp"
 #include "sensors/sensor.hpp"

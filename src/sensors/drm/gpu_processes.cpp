@@ -10,10 +10,10 @@
 #include <tuple>
 #include <utility>
 
-#include "base/fd.hpp"
-#include "base/file.hpp"
-#include "base/known_sum.hpp"
-#include "base/split.hpp"
+#include "base/files/fd.hpp"
+#include "base/files/file.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "base/text/split.hpp"
 #include "sensors/drm/fdinfo.hpp"
 
 namespace wattle::drm {

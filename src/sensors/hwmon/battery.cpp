@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/hwmon/diagnosis.hpp"
 
 namespace wattle::hwmon {

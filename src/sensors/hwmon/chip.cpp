@@ -12,9 +12,9 @@
 #include <tuple>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::hwmon {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/parse.hpp"
-#include "base/split.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
 #include "sensors/examination.hpp"
 #include "sensors/hwmon/diagnosis.hpp"
 

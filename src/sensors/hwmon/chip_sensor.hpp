@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/hwmon/device.hpp"
 #include "sensors/read_status.hpp"
 #include "sensors/sensor.hpp"

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
 #include "sensors/hwmon/battery.hpp"
 #include "sensors/hwmon/chip.hpp"
 #include "sensors/hwmon/diagnosis.hpp"

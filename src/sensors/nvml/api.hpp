@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/dynlib.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle::nvml {
 

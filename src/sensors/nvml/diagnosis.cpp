@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/refusals.hpp"
 
 namespace wattle::nvml {

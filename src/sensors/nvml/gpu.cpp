@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/examination.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/nvml/diagnosis.hpp"

@@ -12,7 +12,7 @@
 
 #include "base/call_with_deadline.hpp"
 #include "base/dynlib.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "sensors/examination.hpp"
 #include "sensors/nvml/diagnosis.hpp"
 #include "sensors/nvml/gpu.hpp"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/file.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle::nvml {
 namespace {

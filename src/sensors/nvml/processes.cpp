@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "base/known_sum.hpp"
+#include "base/numbers/known_sum.hpp"
 
 namespace wattle::nvml {
 namespace {

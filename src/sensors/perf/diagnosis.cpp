@@ -9,10 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::perf {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/perf/pmu.hpp"
 #include "sensors/perf/system_calls.hpp"
 #include "sensors/sensor.hpp"

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/perf/diagnosis.hpp"

@@ -1,6 +1,6 @@
 #include "sensors/powercap/counter_sensor.hpp"
 
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 #include "sensors/read_status.hpp"
 
 namespace wattle::powercap {

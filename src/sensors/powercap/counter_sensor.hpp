@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sensors/powercap/zone.hpp"
 #include "sensors/read_status.hpp"
 #include "sensors/sensor.hpp"

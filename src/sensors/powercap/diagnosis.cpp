@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::powercap {

@@ -12,9 +12,9 @@
 #include <tuple>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/parse.hpp"
-#include "base/text.hpp"
+#include "base/files/file.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/cpu_zones.hpp"
 #include "sensors/known_sensors.hpp"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "base/state_folder.hpp"
+#include "base/files/state_folder.hpp"
 #include "calibration/kept_calibration.hpp"
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"

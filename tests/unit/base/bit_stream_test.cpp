@@ -1,4 +1,4 @@
-#include "base/bit_stream.hpp"
+#include "base/numbers/bit_stream.hpp"
 
 #include <gtest/gtest.h>
 

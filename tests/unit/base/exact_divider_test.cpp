@@ -1,4 +1,4 @@
-#include "base/exact_divider.hpp"
+#include "base/numbers/exact_divider.hpp"
 
 #include <gtest/gtest.h>
 

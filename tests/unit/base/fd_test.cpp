@@ -1,4 +1,4 @@
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/file_system.hpp"
+#include "base/files/file_system.hpp"
 
 #include <gtest/gtest.h>
 

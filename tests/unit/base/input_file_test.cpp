@@ -1,4 +1,4 @@
-#include "base/input_file.hpp"
+#include "base/files/input_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

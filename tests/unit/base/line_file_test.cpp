@@ -1,4 +1,4 @@
-#include "base/line_file.hpp"
+#include "base/files/line_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <thread>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"

@@ -1,4 +1,4 @@
-#include "base/line_reader.hpp"
+#include "base/text/line_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/option_words.hpp"
+#include "base/text/option_words.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/output_path.hpp"
+#include "base/files/output_path.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

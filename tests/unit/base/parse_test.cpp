@@ -1,4 +1,4 @@
-#include "base/parse.hpp"
+#include "base/text/parse.hpp"
 
 #include <gtest/gtest.h>
 

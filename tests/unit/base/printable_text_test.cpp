@@ -1,4 +1,4 @@
-#include "base/printable_text.hpp"
+#include "base/text/printable_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/facts_text.hpp"
-#include "base/json_read.hpp"
-#include "base/text_style.hpp"
+#include "base/json/json_read.hpp"
+#include "base/text/facts_text.hpp"
+#include "base/text/text_style.hpp"
 
 namespace wattle {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/python_repr.hpp"
+#include "base/text/python_repr.hpp"
 
 #include <gtest/gtest.h>
 

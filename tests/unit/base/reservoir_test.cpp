@@ -1,4 +1,4 @@
-#include "base/reservoir.hpp"
+#include "base/numbers/reservoir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/rice.hpp"
+#include "base/numbers/rice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/shell_words.hpp"
+#include "base/text/shell_words.hpp"
 
 #include <gmock/gmock.h>
 

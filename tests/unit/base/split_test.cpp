@@ -1,4 +1,4 @@
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

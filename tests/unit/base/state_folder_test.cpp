@@ -1,4 +1,4 @@
-#include "base/state_folder.hpp"
+#include "base/files/state_folder.hpp"
 
 #include <gtest/gtest.h>
 

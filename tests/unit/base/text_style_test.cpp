@@ -1,10 +1,10 @@
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "base/facts_text.hpp"
+#include "base/text/facts_text.hpp"
 
 namespace wattle {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/whole_file.hpp"
+#include "base/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/state_folder.hpp"
+#include "base/files/state_folder.hpp"
 
 namespace wattle {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle {
 namespace {

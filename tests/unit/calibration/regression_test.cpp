@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/student.hpp"
+#include "base/numbers/student.hpp"
 
 namespace wattle {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/curl_request.hpp"
+#include "client/transport/curl_request.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

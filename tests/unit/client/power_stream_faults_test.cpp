@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "client/streaming_daemon.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "power/heard_log.hpp"

@@ -1,4 +1,4 @@
-#include "client/socket_failure.hpp"
+#include "client/transport/socket_failure.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -7,9 +7,9 @@
 
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "base/unix_address.hpp"
-#include "client/curl_request.hpp"
+#include "client/transport/curl_request.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"
 #include "unit/report/golden.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "csv_file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "csv_file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"

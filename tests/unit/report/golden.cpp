@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
 
 namespace wattle::testing_support {
 

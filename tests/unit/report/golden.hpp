@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 
 namespace wattle::testing_support {
 

@@ -1,4 +1,4 @@
-#include "base/quantity.hpp"
+#include "base/text/quantity.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "run_monitor/any_time.hpp"
+#include "run_monitor/tables/any_time.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "run_monitor/time_text.hpp"
+#include "run_monitor/tables/time_text.hpp"
 
 namespace wattle {
 namespace {

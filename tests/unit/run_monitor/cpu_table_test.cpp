@@ -1,4 +1,4 @@
-#include "run_monitor/cpu_table.hpp"
+#include "run_monitor/tables/cpu_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run_monitor/dmon_table.hpp"
+#include "run_monitor/tables/dmon_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

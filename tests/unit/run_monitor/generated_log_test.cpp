@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "run_monitor/gpu_table.hpp"
+#include "run_monitor/tables/gpu_table.hpp"
 
 namespace wattle::test {
 namespace {

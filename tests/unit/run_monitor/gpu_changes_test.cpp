@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run_monitor/gpu_table.hpp"
+#include "run_monitor/tables/gpu_table.hpp"
 
 namespace wattle {
 namespace {

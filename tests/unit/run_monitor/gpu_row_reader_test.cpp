@@ -1,4 +1,4 @@
-#include "run_monitor/gpu_row_reader.hpp"
+#include "run_monitor/rounds/gpu_row_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "run_monitor/gpu_table.hpp"
+#include "run_monitor/tables/gpu_table.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

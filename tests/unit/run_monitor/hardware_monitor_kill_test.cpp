@@ -16,7 +16,7 @@
 #include <string_view>
 #include <thread>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
 #include "fakes/temp_folder.hpp"

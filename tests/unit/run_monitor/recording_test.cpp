@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.hpp"
-#include "base/split.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/temp_folder.hpp"

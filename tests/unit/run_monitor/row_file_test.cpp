@@ -11,7 +11,7 @@
 #include <string>
 
 #include "../power/heard_log.hpp"
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"

@@ -1,4 +1,4 @@
-#include "run_monitor/samples_table.hpp"
+#include "run_monitor/tables/samples_table.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "run_monitor/table_cell.hpp"
+#include "run_monitor/tables/table_cell.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run_monitor/table_dialect.hpp"
+#include "run_monitor/tables/table_dialect.hpp"
 
 #include <gtest/gtest.h>
 

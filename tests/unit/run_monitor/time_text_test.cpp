@@ -1,4 +1,4 @@
-#include "run_monitor/time_text.hpp"
+#include "run_monitor/tables/time_text.hpp"
 
 #include <gtest/gtest.h>
 

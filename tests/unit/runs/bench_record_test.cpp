@@ -1,4 +1,4 @@
-#include "runs/bench_record.hpp"
+#include "runs/bench/bench_record.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/split.hpp"
+#include "base/text/split.hpp"
 #include "golden.hpp"
-#include "runs/bench_text.hpp"
-#include "runs/scan_table.hpp"
+#include "runs/bench/bench_text.hpp"
+#include "runs/bench/scan_table.hpp"
 #include "sample_bench.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"

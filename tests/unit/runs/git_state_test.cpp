@@ -1,4 +1,4 @@
-#include "runs/git_state.hpp"
+#include "runs/history/git_state.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fakes/temp_folder.hpp"
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 #include "sample_runs.hpp"
 #include "wattle/error.hpp"
 

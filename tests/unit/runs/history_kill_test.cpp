@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "fakes/temp_folder.hpp"
-#include "runs/history.hpp"
-#include "runs/spool.hpp"
+#include "runs/history/history.hpp"
+#include "runs/history/spool.hpp"
 #include "sample_runs.hpp"
 
 namespace wattle {

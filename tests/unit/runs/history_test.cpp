@@ -1,4 +1,4 @@
-#include "runs/history.hpp"
+#include "runs/history/history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fakes/temp_folder.hpp"
-#include "runs/history_file.hpp"
+#include "runs/history/history_file.hpp"
 #include "sample_runs.hpp"
 #include "wattle/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text_style.hpp"
+#include "base/text/text_style.hpp"
 
 namespace wattle {
 namespace {

@@ -1,4 +1,4 @@
-#include "runs/run_id.hpp"
+#include "runs/history/run_id.hpp"
 
 #include <gtest/gtest.h>
 

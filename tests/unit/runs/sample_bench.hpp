@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "runs/bench_record.hpp"
+#include "runs/bench/bench_record.hpp"
 
 namespace wattle {
 

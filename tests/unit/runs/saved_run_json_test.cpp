@@ -1,4 +1,4 @@
-#include "runs/saved_run_json.hpp"
+#include "runs/history/saved_run_json.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

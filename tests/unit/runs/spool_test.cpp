@@ -1,4 +1,4 @@
-#include "runs/spool.hpp"
+#include "runs/history/spool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

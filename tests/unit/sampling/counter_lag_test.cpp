@@ -1,4 +1,4 @@
-#include "sampling/counter_lag.hpp"
+#include "sampling/counters/counter_lag.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sampling/counter.hpp"
+#include "sampling/counters/counter.hpp"
 
 // Fewer where every access is checked.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

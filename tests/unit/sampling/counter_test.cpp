@@ -1,4 +1,4 @@
-#include "sampling/counter.hpp"
+#include "sampling/counters/counter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sampling/cross_check.hpp"
+#include "sampling/counters/cross_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "known_history.hpp"
-#include "sampling/counter.hpp"
+#include "sampling/counters/counter.hpp"
 #include "sampling/integrate.hpp"
 #include "sensors/known_sensors.hpp"
 

@@ -1,4 +1,4 @@
-#include "sampling/gauge_spread.hpp"
+#include "sampling/gauges/gauge_spread.hpp"
 
 #include <gtest/gtest.h>
 

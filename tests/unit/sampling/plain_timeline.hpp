@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "sampling/timeline.hpp"
+#include "sampling/timeline/timeline.hpp"
 
 namespace wattle {
 

@@ -1,4 +1,4 @@
-#include "sampling/timeline_chunk.hpp"
+#include "sampling/timeline/timeline_chunk.hpp"
 
 #include <gtest/gtest.h>
 

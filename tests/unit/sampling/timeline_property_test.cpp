@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plain_timeline.hpp"
-#include "sampling/timeline.hpp"
+#include "sampling/timeline/timeline.hpp"
 #include "sanitized.hpp"
 
 namespace wattle {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "sampling/timeline.hpp"
+#include "sampling/timeline/timeline.hpp"
 
 namespace wattle {
 namespace {

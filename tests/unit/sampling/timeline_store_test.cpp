@@ -1,4 +1,4 @@
-#include "sampling/timeline_store.hpp"
+#include "sampling/timeline/timeline_store.hpp"
 
 #include <gtest/gtest.h>
 

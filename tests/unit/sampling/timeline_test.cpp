@@ -1,4 +1,4 @@
-#include "sampling/timeline.hpp"
+#include "sampling/timeline/timeline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "usage/activity.hpp"
+#include "usage/process/activity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "usage/cpu_ledger.hpp"
+#include "usage/process/cpu_ledger.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "usage/gpu_brand.hpp"
+#include "usage/gpu/gpu_brand.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a tracker says of GPUs whose utilization changes, in virtual time.
-#include "usage/gpu_monitor.hpp"
+#include "usage/gpu/gpu_monitor.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "usage/memory_sum.hpp"
+#include "usage/tree/memory_sum.hpp"
 
 #include <gtest/gtest.h>
 

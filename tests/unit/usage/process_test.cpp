@@ -1,4 +1,4 @@
-#include "usage/process.hpp"
+#include "usage/process/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

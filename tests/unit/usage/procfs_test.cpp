@@ -1,4 +1,4 @@
-#include "usage/procfs.hpp"
+#include "usage/process/procfs.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

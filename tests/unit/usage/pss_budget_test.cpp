@@ -1,4 +1,4 @@
-#include "usage/pss_budget.hpp"
+#include "usage/tree/pss_budget.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <thread>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
 #include "sanitized.hpp"
-#include "usage/process_tree.hpp"
+#include "usage/tree/process_tree.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "tracked_machine.hpp"
-#include "usage/tracking_table.hpp"
-#include "usage/usage_file.hpp"
+#include "usage/files/tracking_table.hpp"
+#include "usage/files/usage_file.hpp"
 
 namespace wattle {
 namespace {

@@ -11,10 +11,10 @@
 #include <csignal>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "fakes/process_files.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "usage/tree_reader.hpp"
+#include "usage/tree/tree_reader.hpp"
 
 namespace wattle {
 namespace {

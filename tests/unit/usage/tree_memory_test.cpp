@@ -1,5 +1,5 @@
 // When the PSS of a tree's processes is read, and what is known of their sum between readings.
-#include "usage/tree_memory.hpp"
+#include "usage/tree/tree_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "fakes/process_files.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "usage/tree_reader.hpp"
+#include "usage/tree/tree_reader.hpp"
 
 namespace wattle {
 namespace {

@@ -17,10 +17,10 @@
 #include <functional>
 #include <thread>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "usage/tracker_mark.hpp"
-#include "usage/tree_reader.hpp"
+#include "usage/tree/tree_reader.hpp"
 
 namespace wattle {
 namespace {

@@ -1,4 +1,4 @@
-#include "usage/tree_reader.hpp"
+#include "usage/tree/tree_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "usage/usage_file.hpp"
+#include "usage/files/usage_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "usage/usage_json.hpp"
+#include "usage/files/usage_json.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

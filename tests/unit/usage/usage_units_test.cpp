@@ -1,4 +1,4 @@
-#include "usage/usage_units.hpp"
+#include "usage/files/usage_units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/temp_folder.hpp"
 
 namespace wattle::daemon {

@@ -17,7 +17,7 @@
 #include <functional>
 #include <thread>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "sanitized.hpp"
 
 namespace wattle::daemon {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 
 namespace wattle::daemon {
 namespace {

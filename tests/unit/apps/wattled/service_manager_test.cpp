@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "base/unix_address.hpp"
 #include "fakes/temp_folder.hpp"
 #include "virtual_loop.hpp"

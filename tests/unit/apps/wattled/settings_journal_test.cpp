@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.hpp"
+#include "base/files/file.hpp"
 #include "fakes/temp_folder.hpp"
 #include "wattle/error.hpp"
 

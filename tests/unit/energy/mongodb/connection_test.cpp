@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/files/fd.hpp"
 #include "unit/energy/mongodb/mongo_test.hpp"
 
 namespace wattle {

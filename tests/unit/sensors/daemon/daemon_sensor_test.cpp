@@ -4,7 +4,7 @@
 
 #include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "sampling/counter.hpp"
+#include "sampling/counters/counter.hpp"
 #include "sensors/daemon/daemon.hpp"
 #include "unit/sensors/daemon/served_machine.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "made_up_machine.hpp"
-#include "usage/process_times.hpp"
+#include "usage/process/process_times.hpp"
 
 namespace wattle::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "top/record.hpp"
+#include "top/sources/record.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "top/streamed_machines.hpp"
+#include "top/sources/streamed_machines.hpp"
 
 #include <gtest/gtest.h>
 

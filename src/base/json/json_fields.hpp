@@ -1,0 +1,104 @@
+// Structs as JSON objects: their keys are listed once, and are written and read by that list.
+#pragma once
+
+#include <concepts>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/json/json_read.hpp"
+#include "base/json/json_write.hpp"
+
+namespace wattle {
+
+/// A key, and the member that has its value.
+template <class T, class Value>
+struct Field {
+  const char* key;
+  Value T::*member;
+};
+template <class T, class Value>
+Field(const char*, Value T::*) -> Field<T, Value>;
+
+/// The fields of `T` in the order of its keys. Specialized for each struct that is an object.
+template <class T>
+inline constexpr std::tuple<> kFields;
+
+template <class T>
+concept HasFields = !std::same_as<decltype(kFields<T>), const std::tuple<>>;
+
+// Writing: what is not known is null.
+
+[[nodiscard]] inline nlohmann::ordered_json json_of(const std::string& text) {
+  return text_or_null(text);
+}
+[[nodiscard]] inline nlohmann::ordered_json json_of(const std::vector<std::string>& texts) {
+  return texts;
+}
+template <class T>
+  requires std::integral<T> || std::floating_point<T>
+[[nodiscard]] nlohmann::ordered_json json_of(T number) {
+  return number;
+}
+[[nodiscard]] inline nlohmann::ordered_json json_of(Seconds time) {
+  return whole_nanoseconds(time);
+}
+template <HasFields T>
+[[nodiscard]] nlohmann::ordered_json json_of(const T& object);
+template <HasFields T>
+[[nodiscard]] nlohmann::ordered_json json_of(const std::vector<T>& objects) {
+  auto list = nlohmann::ordered_json::array();
+  for (const T& object : objects) list.push_back(json_of(object));
+  return list;
+}
+template <class T>
+[[nodiscard]] nlohmann::ordered_json json_of(const std::optional<T>& value) {
+  return value ? json_of(*value) : nlohmann::ordered_json(nullptr);
+}
+
+/// Behind what `json` has, which is an object: one that became it here, without the memory to do
+/// so, could not be destroyed.
+template <class T, class... Fields>
+void add_fields(nlohmann::ordered_json& json, const T& object,
+                const std::tuple<Fields...>& fields) {
+  std::apply(
+      [&](const auto&... field) { ((json[field.key] = json_of(object.*field.member)), ...); },
+      fields);
+}
+template <HasFields T>
+nlohmann::ordered_json json_of(const T& object) {
+  auto json = nlohmann::ordered_json::object();
+  add_fields(json, object, kFields<T>);
+  return json;
+}
+
+// Reading: what is missing, or of another kind, stays as it is.
+
+template <HasFields T>
+void take(const nlohmann::ordered_json& json, T& into);
+template <HasFields T>
+void take(const nlohmann::ordered_json& json, std::vector<T>& into) {
+  for_each_object(json, [&](const auto& object) { take(object, into.emplace_back()); });
+}
+template <HasFields T>
+void take(const nlohmann::ordered_json& json, std::optional<T>& into) {
+  if (json.is_object()) take(json, into.emplace());
+}
+template <HasFields T>
+void take(const nlohmann::ordered_json& json, std::optional<std::vector<T>>& into) {
+  if (json.is_array()) take(json, into.emplace());
+}
+
+template <class T, class... Fields>
+void take_fields(const nlohmann::ordered_json& json, T& into, const std::tuple<Fields...>& fields) {
+  std::apply([&](const auto&... field) { (take(at(json, field.key), into.*field.member), ...); },
+             fields);
+}
+template <HasFields T>
+void take(const nlohmann::ordered_json& json, T& into) {
+  take_fields(json, into, kFields<T>);
+}
+
+}  // namespace wattle

@@ -1,0 +1,63 @@
+#include "client/transport/inquiry.hpp"
+
+#include <utility>
+
+#include "wire/decode.hpp"
+
+namespace wattle::client {
+namespace {
+
+constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
+
+}  // namespace
+
+std::string InquiryAnswer::reason() const {
+  return failure.empty() ? refusal_text(status, body) : failure;
+}
+
+std::string refusal_text(int status, std::string_view body) {
+  const std::string said = wire::decode_error(body);
+  return "answers " + std::to_string(status) + (said.empty() ? "" : ": " + said);
+}
+
+Inquiry::~Inquiry() { clear(); }
+
+void Inquiry::ask(std::string target, Then then, bool is_last) {
+  waiting_.push_back({.target = std::move(target), .then = std::move(then), .is_last = is_last});
+  if (waiting_.size() == 1) start_next();
+}
+
+void Inquiry::clear() noexcept {
+  if (!waiting_.empty()) transport_.cancel(request_);
+  waiting_.clear();
+}
+
+void Inquiry::start_next() {
+  answer_ = {.sent_at = clock_.now()};
+  const Question& next = waiting_.front();
+  request_ = transport_.start(server_, next.target, timeout_, *this, next.is_last);
+}
+
+void Inquiry::began(int status) {
+  answer_.status = status;
+  // The time is in the packet of the head: the rest of the body does not delay it.
+  answer_.received_at = clock_.now();
+}
+
+bool Inquiry::received(std::string_view bytes) {
+  if (answer_.body.size() + bytes.size() > kLongestAnswer) return false;
+  answer_.body += bytes;
+  return true;
+}
+
+void Inquiry::ended(const Ending& ending) {
+  answer_.failure = ending.failure;
+  if (answer_.status == 0) answer_.received_at = clock_.now();
+  const InquiryAnswer answer = std::exchange(answer_, {});
+  const Then then = std::move(waiting_.front().then);
+  waiting_.erase(waiting_.begin());
+  if (!waiting_.empty()) start_next();
+  then(answer);
+}
+
+}  // namespace wattle::client

@@ -1,0 +1,136 @@
+#include "run_monitor/rounds/board_links.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace wattle {
+namespace {
+
+/// Another way to link GPUs must cost that much more.
+constexpr double kLinkMargin = 3.0;
+constexpr double kUnlikeCost = 15.0;
+
+/// As `continuity_cost`, over a time in which temperatures change, too.
+double link_cost(const RowTrace& before, const RowTrace& after, bool with_memory) noexcept {
+  if (are_unlike(before, after)) return kUnlikeCost;
+  const double gap_s = std::abs(static_cast<double>(after.time_ms - before.time_ms)) * 1e-3;
+  double cost = 0.0;
+  if (before.temperature >= 0.0F && after.temperature >= 0.0F) {
+    const double change = std::abs(static_cast<double>(before.temperature - after.temperature));
+    const double beyond = std::max(0.0, change - 1.0) / (1.0 + 0.3 * gap_s);
+    cost += std::min(4.0, 0.35 * beyond * beyond);
+  }
+  constexpr double kJobsLast = 600.0;
+  if (with_memory && gap_s < kJobsLast && before.used_mib >= 0.0F && after.used_mib >= 0.0F) {
+    const auto most = static_cast<double>(std::max({1.0F, before.used_mib, after.used_mib}));
+    const double of_most = std::abs(static_cast<double>(before.used_mib - after.used_mib)) / most;
+    cost += std::min(6.0, 300.0 * of_most);
+  }
+  return cost;
+}
+
+/// The place of `from` that is not in `in`, which has one less.
+std::optional<std::size_t> left_out(const PlacedBoards& from, const PlacedBoards& in,
+                                    bool with_memory) {
+  const auto& all = from.boards;
+  const auto& rest = in.boards;
+  double best = std::numeric_limits<double>::max();
+  double second = best;
+  std::size_t best_at = 0;
+  for (std::size_t out = 0; out < all.size(); ++out) {
+    double cost = 0.0;
+    for (std::size_t place = 0; place < rest.size(); ++place) {
+      const std::size_t there = place + (place >= out ? 1 : 0);
+      cost += link_cost(all[there].board, rest[place].board, with_memory);
+      const bool is_pause = place + 1 == rest.size() || there + 1 == all.size();
+      if (is_pause || there + 1 == out) continue;
+      const auto& [one_ms, one_spread] = all[there].gap;
+      const auto& [two_ms, two_spread] = rest[place].gap;
+      const double floor = 0.2 + 0.03 * one_ms;
+      const double variance = one_spread * one_spread / from.rounds +
+                              two_spread * two_spread / in.rounds + floor * floor;
+      cost += std::min(6.0, 0.5 * (one_ms - two_ms) * (one_ms - two_ms) / variance);
+    }
+    if (cost < best) {
+      second = std::exchange(best, cost);
+      best_at = out;
+    } else {
+      second = std::min(second, cost);
+    }
+  }
+  const double most = 2.0 + 1.0 * static_cast<double>(rest.size());
+  if (best > most || second < best + kLinkMargin + 1.0) return std::nullopt;
+  return best_at;
+}
+
+}  // namespace
+
+std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
+                                      const std::vector<RowTrace>& now, bool with_memory) {
+  const bool is_fewer = now.size() <= before.size();
+  const std::size_t few = std::min(before.size(), now.size());
+  const std::size_t many = std::max(before.size(), now.size());
+  BoardLinks links(now.size());
+  std::vector<bool> is_taken(many, false);
+  for (std::size_t i = 0; i < few; ++i) {
+    double best = std::numeric_limits<double>::max();
+    double second = best;
+    std::size_t best_at = 0;
+    for (std::size_t j = 0; j < many; ++j) {
+      const double cost = is_fewer ? link_cost(before[j], now[i], with_memory)
+                                   : link_cost(before[i], now[j], with_memory);
+      if (cost < best) {
+        second = std::exchange(best, cost);
+        best_at = j;
+      } else {
+        second = std::min(second, cost);
+      }
+    }
+    if (best >= kUnlikeCost) continue;  // another one
+    constexpr double kMost = 2.0;
+    const bool is_clear = many == 1 || (best < kMost && second >= best + kLinkMargin);
+    if (!is_clear || is_taken[best_at]) return std::nullopt;
+    is_taken[best_at] = true;
+    links[is_fewer ? i : best_at] = is_fewer ? best_at : i;
+  }
+  return links;
+}
+
+std::vector<PlacedBoard> placed_of(const RoundModel& model, std::size_t first,
+                                   const std::vector<RowTrace>& boards) {
+  std::vector<PlacedBoard> placed;
+  for (std::size_t place = 0; place < boards.size(); ++place) {
+    placed.push_back({boards[place], model.gap((first + place) % boards.size())});
+  }
+  return placed;
+}
+
+bool is_in_order(const BoardLinks& links) {
+  std::optional<std::size_t> last;
+  for (const auto& link : links) {
+    if (link && last && *link < *last) return false;
+    if (link) last = link;
+  }
+  return true;
+}
+
+std::optional<BoardLinks> link_in_order(const PlacedBoards& before, const PlacedBoards& now,
+                                        bool with_memory) {
+  const std::size_t n = now.boards.size();
+  const bool has_left = before.boards.size() == n + 1;
+  const bool has_come = before.boards.size() + 1 == n;
+  if (!has_left && !has_come) return std::nullopt;
+  const auto out =
+      has_left ? left_out(before, now, with_memory) : left_out(now, before, with_memory);
+  if (!out) return std::nullopt;
+  BoardLinks links(n);
+  for (std::size_t place = 0; place < n; ++place) {
+    if (has_left) links[place] = place + (place >= *out ? 1 : 0);
+    if (has_come && place != *out) links[place] = place - (place > *out ? 1 : 0);
+  }
+  return links;
+}
+
+}  // namespace wattle

@@ -1,0 +1,228 @@
+#include "run_monitor/rounds/gpu_row_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
+#include "run_monitor/tables/column_title.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
+constexpr std::size_t kMostShown = 40;  // bytes of a cell in a message
+
+/// The highest bit of each byte that is a comma, the first byte in the lowest ones.
+std::uint64_t commas_in(const char* bytes) noexcept {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  word ^= kEach * ',';  // now a comma is a zero
+  const std::uint64_t low_bits = (word & kEach * 0x7F) + kEach * 0x7F;
+  return ~(low_bits | word) & kEach * 0x80;
+}
+
+}  // namespace
+
+std::size_t GpuRowReader::split(std::string_view line) noexcept {
+  std::size_t count = 0;
+  std::size_t begin = 0;
+  const auto end_cell = [&](std::size_t end) {
+    if (count < kMostColumns) cells_[count] = line.substr(begin, end - begin);
+    count += count <= kMostColumns ? 1 : 0;
+    begin = end + 1;
+  };
+  std::size_t i = 0;
+  for (; i + kStepBytes <= line.size(); i += kStepBytes) {
+    for (std::uint64_t commas = commas_in(line.data() + i); commas != 0; commas &= commas - 1) {
+      end_cell(i + static_cast<std::size_t>(std::countr_zero(commas)) / 8);
+    }
+  }
+  for (; i < line.size(); ++i) {
+    if (line[i] == ',') end_cell(i);
+  }
+  end_cell(line.size());
+  cells_[kNone] = {};
+  return count;
+}
+
+bool GpuRowReader::take_header(std::string_view line) {
+  Columns found{.count = split(line),
+                .timestamp = kNone,
+                .util = {},
+                .mem_util = {},
+                .memory = {},
+                .memory_total = kNone,
+                .temperature = kNone};
+  found.powers.fill({});
+  if (found.count > kMostColumns) return false;
+  std::array<ColumnTitle, kMostColumns> titles;
+  for (std::size_t i = 0; i < found.count; ++i) titles.at(i) = column_title(cells_.at(i));
+  const auto place = [&](std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+      for (std::size_t i = 0; i < found.count; ++i) {
+        if (titles.at(i).name == name) return i;
+      }
+    }
+    return kNone;
+  };
+  std::string refused;
+  bool is_header = false;
+  const auto column = [&](std::string_view name, CellQuantity quantity) {
+    Column figure{.place = place({name}), .unit = {.quantity = quantity}};
+    if (figure.place == kNone) return figure;
+    is_header = true;
+    const auto unit = unit_of(titles.at(figure.place), quantity);
+    if (unit) return Column{.place = figure.place, .unit = *unit};
+    refused += refused.empty() ? "" : "; ";
+    refused += unknown_unit_text(titles.at(figure.place), quantity);
+    return Column{.place = kNone, .unit = figure.unit};
+  };
+  found.timestamp = place({"timestamp"});
+  found.util = column("utilization.gpu", CellQuantity::share);
+  found.mem_util = column("utilization.memory", CellQuantity::share);
+  found.memory = column("memory.used", CellQuantity::memory);
+  for (std::size_t i = 0; i < kPowers.size(); ++i) {
+    found.powers.at(i) = column(kPowers.at(i), CellQuantity::power);
+  }
+  found.memory_total = place({"memory.total"});
+  found.temperature = place({"temperature.gpu"});
+  found.name = place({"name", "gpu_name"});
+  found.index = place({"index"});
+  constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
+                                                    "gpu_serial", "pci.bus_id", "gpu_bus_id"};
+  for (const std::string_view id : kIds) {
+    if (found.uuid != kNone) break;
+    found.uuid = place({id});
+    found.id_name = id;
+  }
+  if (!is_header && found.timestamp == kNone) return false;
+  columns_ = found;
+  has_header_ = true;
+  has_other_powers_ = found.powers[1].place != kNone || found.powers[2].place != kNone;
+  has_figures_ =
+      found.util.place != kNone || found.mem_util.place != kNone || found.memory.place != kNone ||
+      std::ranges::any_of(found.powers, [](const Column& c) { return c.place != kNone; });
+  refused_ = refused;
+  return true;
+}
+
+GpuRow GpuRowReader::read(std::string_view line) noexcept {
+  count_ = split(line);
+  GpuRow row;
+  if (columns_.timestamp < count_) row.time_ms = times_.read(trimmed(cells_[columns_.timestamp]));
+  row.whole = count_ == columns_.count && has_figures() && (!has_time() || row.time_ms);
+  if (!row.whole) return row;
+  row.util = cell_of(columns_.util);
+  row.mem_util = cell_of(columns_.mem_util);
+  row.memory = cell_of(columns_.memory);
+  row.power = has_other_powers_ ? power() : cell_of(columns_.powers[0]);
+  if (!has_index() && !has_uuid()) add_evidence(row);
+  return row;
+}
+
+void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
+  row.memory_total = parse_cell(cells_[columns_.memory_total]);
+  row.temperature = parse_cell(cells_[columns_.temperature]);
+  const std::string_view name = trimmed(cells_[columns_.name]);
+  row.model = name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));
+}
+
+/// Of the first column that has one.
+Cell GpuRowReader::power() noexcept {
+  for (std::size_t i = 0; i < kPowers.size(); ++i) {
+    const Cell power = cell_of(columns_.powers.at(i));
+    if (power.kind == Cell::Kind::missing) continue;
+    if (power.is_number()) ++power_rows_.at(i);
+    return power;
+  }
+  return {};
+}
+
+std::string_view GpuRowReader::index() const noexcept { return trimmed(cells_[columns_.index]); }
+std::string_view GpuRowReader::uuid() const noexcept {
+  const std::string_view text = trimmed(cells_[columns_.uuid]);
+  return text.starts_with('[') ? std::string_view() : text;  // [N/A]
+}
+
+std::string GpuRowReader::why_bad(std::string_view line) const {
+  if (has_header_ && !has_figures()) {
+    return refused_.empty()
+               ? "the header names no column with a figure; expected: utilization.gpu, "
+                 "utilization.memory, memory.used, power.draw"
+               : refused_;
+  }
+  if (!has_header_ && !line.empty() && !is_digit(line.front())) {
+    return "it is no row, and no header with a known column (timestamp, index, uuid, "
+           "utilization.gpu, utilization.memory, memory.used, power.draw)";
+  }
+  if (count_ != columns_.count) {
+    return has_header_ ? fmt::format("it has {}, and the header {}", counted(count_, "cell"),
+                                     columns_.count)
+                       : fmt::format("it has {}, and without a header {} are expected",
+                                     counted(count_, "cell"), columns_.count);
+  }
+  if (has_time() && columns_.timestamp < count_) {
+    const std::string_view text = trimmed(cells_.at(columns_.timestamp));
+    if (is_ambiguous_date(text)) {
+      return fmt::format("'{}': which number is the day and which the month is unknown",
+                         printable(text, kMostShown));
+    }
+    TimeReader times = times_;
+    if (!times.read(text)) {
+      return fmt::format(
+          "'{}' is no time (known: 2026/03/02 09:15:00.000, ISO 8601, seconds since "
+          "1970)",
+          printable(text, kMostShown));
+    }
+  }
+  return why_bad_cell();
+}
+
+std::string GpuRowReader::why_bad_cell() const {
+  struct Named {
+    std::string_view name;
+    const Column* column;
+    std::string_view unit;
+  };
+  const std::array figures = {Named{"utilization.gpu", &columns_.util, "0 to 100 %"},
+                              Named{"utilization.memory", &columns_.mem_util, "0 to 100 %"},
+                              Named{"memory.used", &columns_.memory, "a number of MiB"},
+                              Named{kPowers[0], columns_.powers.data(), "a number of W"},
+                              Named{kPowers[1], &columns_.powers[1], "a number of W"},
+                              Named{kPowers[2], &columns_.powers[2], "a number of W"}};
+  for (const Named& figure : figures) {
+    const Cell cell = cell_of(*figure.column);
+    const bool is_of_100 = figure.column->unit.quantity == CellQuantity::share;
+    if (!cell.is_bad() && (!is_of_100 || is_share(cell))) continue;
+    return fmt::format("{} is '{}', not {}{}", figure.name,
+                       printable(trimmed(cells_.at(figure.column->place)), kMostShown), figure.unit,
+                       figure.column->unit.is_stated ? " in the unit of the header" : "");
+  }
+  return "whose row it is is unknown";
+}
+
+std::string GpuRowReader::note() const {
+  std::string text = refused_;
+  std::uint64_t all = 0;
+  for (const std::uint64_t rows : power_rows_) all += rows;
+  for (std::size_t i = 1; i < kPowers.size(); ++i) {
+    if (power_rows_.at(i) == 0) continue;
+    text += text.empty() ? "" : "; ";
+    text += fmt::format("power is {}", kPowers.at(i));
+    if (power_rows_.at(i) < all) {
+      text += fmt::format(" in {} of {} rows", power_rows_.at(i), all);
+    }
+    if (columns_.powers[0].place != kNone) text += ": power.draw has no value there";
+  }
+  return text;
+}
+
+}  // namespace wattle

@@ -1,0 +1,94 @@
+// Lines of `nvidia-smi --query-gpu` as rows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "run_monitor/tables/any_time.hpp"
+#include "run_monitor/tables/table_cell.hpp"
+#include "run_monitor/tables/table_figures.hpp"
+
+namespace wattle {
+
+/// Takes cells between commas. Without a header the nine columns of the run monitor: timestamp,
+/// utilization.gpu, utilization.memory, memory.used, memory.total, power.draw, temperature.gpu and
+/// two clocks; a header names others, and their units. Threads: one at a time.
+class GpuRowReader {
+ public:
+  /// True for a header, whose columns count from then on.
+  [[nodiscard]] bool take_header(std::string_view line);
+  /// Not whole where the line has other columns, or a time that is none.
+  [[nodiscard]] GpuRow read(std::string_view line) noexcept;
+
+  /// Of the row that was read last; empty where there is no such column.
+  [[nodiscard]] std::string_view index() const noexcept;
+  /// The UUID, or where there is none the serial number or the PCI address.
+  [[nodiscard]] std::string_view uuid() const noexcept;
+  [[nodiscard]] bool has_index() const noexcept { return columns_.index != kNone; }
+  [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }
+  /// The column that names the GPUs; empty where there is none.
+  [[nodiscard]] std::string_view id_column() const noexcept {
+    return has_uuid() ? columns_.id_name : std::string_view(has_index() ? "index" : "");
+  }
+  [[nodiscard]] bool has_time() const noexcept { return columns_.timestamp != kNone; }
+  /// False where the header names no column that has a figure.
+  [[nodiscard]] bool has_figures() const noexcept { return has_figures_; }
+  /// A header was there.
+  [[nodiscard]] bool has_header() const noexcept { return has_header_; }
+
+  /// Why `line`, which was read last, is no good row; in one line that can be printed.
+  [[nodiscard]] std::string why_bad(std::string_view line) const;
+  /// What the reader of the figures should know: units that were refused, where powers are from.
+  [[nodiscard]] std::string note() const;
+
+ private:
+  static constexpr std::size_t kMostColumns = 64;
+  static constexpr std::size_t kNone = kMostColumns;
+  static constexpr std::array<std::string_view, 3> kPowers = {"power.draw", "power.draw.average",
+                                                              "power.draw.instant"};
+  struct Column {
+    std::size_t place = kNone;
+    CellUnit unit{};
+  };
+  struct Columns {
+    std::size_t count = 9;
+    std::size_t timestamp = 0;
+    Column util{1, {.quantity = CellQuantity::share}};
+    Column mem_util{2, {.quantity = CellQuantity::share}};
+    Column memory{3, {.quantity = CellQuantity::memory}};
+    std::array<Column, 3> powers = {Column{5, {.quantity = CellQuantity::power}}, Column{},
+                                    Column{}};
+    std::size_t memory_total = 4;
+    std::size_t temperature = 6;
+    std::size_t name = kNone;
+    std::size_t index = kNone;
+    std::size_t uuid = kNone;
+    std::string_view id_name{};  ///< of `uuid`
+  };
+  using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< after the last: empty
+
+  /// Fills `cells_`; their number, at most one more than there is room for.
+  std::size_t split(std::string_view line) noexcept;
+  [[nodiscard]] Cell cell_of(const Column& column) const noexcept {
+    return parse_cell(cells_[column.place], column.unit);
+  }
+  [[nodiscard]] Cell power() noexcept;
+  /// What shows whose row it is.
+  void add_evidence(GpuRow& row) const noexcept;
+  [[nodiscard]] std::string why_bad_cell() const;
+
+  Columns columns_;
+  Cells cells_;            ///< of the line that was read last
+  std::size_t count_ = 0;  ///< of them
+  TimeReader times_;
+  bool has_header_ = false;
+  bool has_figures_ = true;
+  bool has_other_powers_ = false;
+  std::array<std::uint64_t, kPowers.size()> power_rows_{};  ///< rows by the column of their power
+  std::string refused_;                                     ///< columns whose unit is not known
+};
+
+}  // namespace wattle

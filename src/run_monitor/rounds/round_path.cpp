@@ -1,0 +1,264 @@
+#include "run_monitor/rounds/round_path.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace wattle {
+namespace {
+
+using Costs = std::vector<float>;
+
+constexpr float kOtherBoard = 15.0F;
+constexpr float kCopy = 4.0F;
+constexpr float kJump = 18.0F;  // to any position, at any time
+constexpr std::uint8_t kAny = 255;
+
+/// Of rows that are missing, and lines that could not be read.
+float missing_cost(std::size_t missing, std::uint32_t torn) noexcept {
+  if (torn == 0) return missing == 0 ? 0.0F : 5.0F + 1.5F * static_cast<float>(missing);
+  const auto other = static_cast<float>(missing > torn ? missing - torn : torn - missing);
+  return 0.5F + 3.0F * other;
+}
+
+/// A way from one position to another.
+struct Move {
+  float cost = 0.0F;
+  std::uint8_t missing = 0;
+  bool is_copy = false;
+  std::uint16_t from = 0;
+};
+
+/// The moves from the row before to each position, at their costs.
+class Moves {
+ public:
+  Moves(const RoundModel& model, Traces rows) : model_(&model), rows_(rows) {}
+
+  /// Calls `take(from, to, cost, missing, is_copy)`.
+  template <class Take>
+  void each(std::size_t row, Take take) const {
+    const std::size_t n = model_->gpus();
+    const RowTrace& now = rows_[row];
+    const RowTrace& last = rows_[row - 1];
+    const auto gap_ms = static_cast<double>(now.time_ms - last.time_ms);
+    const bool is_copy = now.is_copy_of(last);
+    const std::size_t most = std::min(n - 1, RoundModel::kMostMissing);
+    for (std::size_t from = 0; from < n; ++from) {
+      for (std::size_t missing = 0; missing <= most; ++missing) {
+        const auto time = static_cast<float>(model_->time_cost(from, missing, gap_ms));
+        take(from, (from + missing + 1) % n, time + missing_cost(missing, now.torn_before),
+             static_cast<std::uint8_t>(missing), false);
+      }
+      if (is_copy) take(from, from, kCopy, std::uint8_t{0}, true);
+    }
+  }
+  [[nodiscard]] float jump() const noexcept {
+    return kJump + static_cast<float>(model_->outlier_cost());
+  }
+
+ private:
+  const RoundModel* model_;
+  Traces rows_;
+};
+
+/// The first way: each path carries what its GPUs showed last.
+std::vector<std::uint16_t> first_positions(Traces rows, const RoundModel& model,
+                                           std::optional<std::size_t> first) {
+  const std::size_t n = model.gpus();
+  const Moves moves(model, rows);
+  constexpr float kNever = std::numeric_limits<float>::max() / 4;
+  Costs now(n, 0.0F);
+  Costs next(n);
+  std::vector<std::uint16_t> from(n * rows.size());
+  std::vector<std::int32_t> seen(n * n, -1);  // the row that each path saw last at each position
+  std::vector<std::int32_t> next_seen(n * n);
+  const auto own_cost = [&](std::size_t row, std::size_t position, std::int32_t last) {
+    float cost = are_unlike(rows[row], model.board(position)) ? kOtherBoard : 0.0F;
+    if (last >= 0) {
+      cost += static_cast<float>(continuity_cost(rows[row], rows[static_cast<std::size_t>(last)]));
+    }
+    return cost;
+  };
+  for (std::size_t s = 0; s < n; ++s) {
+    now[s] = first && *first != s ? kNever : own_cost(0, s, -1);
+    seen[s * n + s] = 0;
+  }
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto best = static_cast<std::size_t>(std::ranges::min_element(now) - now.begin());
+    const float jump = now[best] + moves.jump();
+    for (std::size_t s = 0; s < n; ++s) {
+      next[s] = jump;
+      from[i * n + s] = static_cast<std::uint16_t>(best);
+    }
+    moves.each(i, [&](std::size_t at, std::size_t to, float cost, std::uint8_t /*missing*/,
+                      bool /*is_copy*/) {
+      if (now[at] + cost >= next[to]) return;
+      next[to] = now[at] + cost;
+      from[i * n + to] = static_cast<std::uint16_t>(at);
+    });
+    for (std::size_t s = 0; s < n; ++s) {
+      const std::size_t before = from[i * n + s];
+      std::copy_n(seen.begin() + static_cast<std::ptrdiff_t>(before * n), n,
+                  next_seen.begin() + static_cast<std::ptrdiff_t>(s * n));
+      next[s] += own_cost(i, s, next_seen[s * n + s]);
+      next_seen[s * n + s] = static_cast<std::int32_t>(i);
+    }
+    std::swap(now, next);
+    std::swap(seen, next_seen);
+  }
+  std::vector<std::uint16_t> positions(rows.size());
+  auto at = static_cast<std::uint16_t>(std::ranges::min_element(now) - now.begin());
+  for (std::size_t i = rows.size(); i-- > 0;) {
+    positions[i] = at;
+    at = from[i * n + at];
+  }
+  return positions;
+}
+
+/// What each position costs each row, from the rows next to it on the first way.
+Costs own_costs(Traces rows, const RoundModel& model, std::span<const std::uint16_t> positions) {
+  const std::size_t n = model.gpus();
+  Costs costs(n * rows.size());
+  constexpr float kUnseen = 1e9F;
+  std::fill(costs.begin(), costs.end(), kUnseen);
+  const auto sweep = [&](auto index_of) {
+    std::vector<std::int32_t> seen(n, -1);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::size_t i = index_of(k);
+      for (std::size_t s = 0; s < n; ++s) {
+        if (seen[s] < 0) continue;
+        const auto last = static_cast<std::size_t>(seen[s]);
+        const auto cost = static_cast<float>(continuity_cost(rows[i], rows[last]));
+        costs[i * n + s] = std::min(costs[i * n + s], cost);
+      }
+      seen[positions[i]] = static_cast<std::int32_t>(i);
+    }
+  };
+  sweep([](std::size_t k) { return k; });
+  sweep([&](std::size_t k) { return rows.size() - 1 - k; });
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t s = 0; s < n; ++s) {
+      float& cost = costs[i * n + s];
+      if (cost == kUnseen) cost = 0.0F;
+      if (are_unlike(rows[i], model.board(s))) cost += kOtherBoard;
+    }
+  }
+  return costs;
+}
+
+/// The least costs of paths to each position of each row.
+struct Forward {
+  std::size_t positions = 0;
+  Costs costs{};
+  std::vector<Move> ways{};
+
+  [[nodiscard]] std::span<float> of(std::size_t row) {
+    return std::span(costs).subspan(row * positions, positions);
+  }
+};
+
+constexpr float kNever = std::numeric_limits<float>::max() / 4;
+
+Forward go_forward(std::size_t count, std::size_t n, const Costs& own, const Moves& moves,
+                   std::optional<std::size_t> first) {
+  Forward forward{.positions = n, .costs = Costs(n * count), .ways = std::vector<Move>(n * count)};
+  for (std::size_t s = 0; s < n; ++s) forward.costs[s] = first && *first != s ? kNever : own[s];
+  for (std::size_t i = 1; i < count; ++i) {
+    const auto before = forward.of(i - 1);
+    const auto now = forward.of(i);
+    const auto best = std::ranges::min_element(before);
+    for (std::size_t s = 0; s < n; ++s) {
+      now[s] = *best + moves.jump();
+      forward.ways[i * n + s] = {.cost = moves.jump(),
+                                 .missing = kAny,
+                                 .from = static_cast<std::uint16_t>(best - before.begin())};
+    }
+    moves.each(i,
+               [&](std::size_t at, std::size_t to, float cost, std::uint8_t missing, bool is_copy) {
+                 if (before[at] + cost >= now[to]) return;
+                 now[to] = before[at] + cost;
+                 forward.ways[i * n + to] = {.cost = cost,
+                                             .missing = missing,
+                                             .is_copy = is_copy,
+                                             .from = static_cast<std::uint16_t>(at)};
+               });
+    for (std::size_t s = 0; s < n; ++s) now[s] += own[i * n + s];
+  }
+  return forward;
+}
+
+/// What is irregular about the row `i` after the one before it; 0: nothing.
+float event_of(Traces rows, const RoundModel& model, std::size_t i, const Move& way) {
+  if (way.missing == kAny) return kJump;
+  if (way.is_copy) return 0.0F;
+  float event = 0.0F;
+  if (way.missing != rows[i].torn_before) event += missing_cost(way.missing, 0);
+  const auto gap_ms = static_cast<double>(rows[i].time_ms - rows[i - 1].time_ms);
+  if (model.time_cost(way.from, way.missing, gap_ms) < model.outlier_cost()) return event;
+  // A reader is held up at times, but no GPU has a row so early: there are more of them.
+  const bool is_early = way.missing == 0 && gap_ms < 0.3 * model.gap(way.from).expected_ms;
+  return event + (is_early ? 8.0F : 3.0F);
+}
+
+/// The best path, from its end.
+RoundPath read_back(Traces rows, const RoundModel& model, Forward& forward) {
+  const std::size_t n = forward.positions;
+  const std::size_t count = rows.size();
+  RoundPath path;
+  const auto last = forward.of(count - 1);
+  auto at = static_cast<std::size_t>(std::ranges::min_element(last) - last.begin());
+  path.cost = static_cast<double>(last[at]);
+  path.positions.resize(count);
+  path.margins.assign(count, 0.0F);
+  path.events.assign(count, 0.0F);
+  path.is_copy.assign(count, 0);
+  path.missing.assign(count, 0);
+  for (std::size_t i = count; i-- > 0;) {
+    const Move& way = forward.ways[i * n + at];
+    path.positions[i] = static_cast<std::uint16_t>(at);
+    if (are_unlike(rows[i], model.board(at))) path.events[i] += kOtherBoard;
+    if (i == 0) break;
+    path.is_copy[i] = way.is_copy ? 1 : 0;
+    path.missing[i] = way.missing;
+    path.events[i] += event_of(rows, model, i, way);
+    at = way.from;
+  }
+  return path;
+}
+
+/// By how much the best path through another position costs more, row by row.
+void find_margins(RoundPath& path, const Forward& forward, const Costs& own, const Moves& moves) {
+  const std::size_t n = forward.positions;
+  Costs backward(n, 0.0F);
+  Costs earlier(n);
+  for (std::size_t i = path.positions.size(); i-- > 0;) {
+    const std::size_t at = path.positions[i];
+    float second = kNever;
+    for (std::size_t s = 0; s < n; ++s) {
+      if (s != at) second = std::min(second, forward.costs[i * n + s] + backward[s]);
+    }
+    path.margins[i] = second - (forward.costs[i * n + at] + backward[at]);
+    if (i == 0) break;
+    for (std::size_t s = 0; s < n; ++s) backward[s] += own[i * n + s];
+    const float jump = *std::ranges::min_element(backward) + moves.jump();
+    std::ranges::fill(earlier, jump);
+    moves.each(
+        i, [&](std::size_t from, std::size_t to, float cost, std::uint8_t /*missing*/,
+               bool /*is_copy*/) { earlier[from] = std::min(earlier[from], cost + backward[to]); });
+    std::swap(backward, earlier);
+  }
+}
+
+}  // namespace
+
+RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first) {
+  const std::vector<std::uint16_t> early = first_positions(rows, model, first);
+  const Costs own = own_costs(rows, model, early);
+  const Moves moves(model, rows);
+  Forward forward = go_forward(rows.size(), model.gpus(), own, moves, first);
+  RoundPath path = read_back(rows, model, forward);
+  find_margins(path, forward, own, moves);
+  return path;
+}
+
+}  // namespace wattle

@@ -1,0 +1,31 @@
+// Which row is at which position of its round: the least costly way through the rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "run_monitor/rounds/round_model.hpp"
+
+namespace wattle {
+
+/// Threads: a value type.
+struct RoundPath {
+  std::vector<std::uint16_t> positions;  ///< of each row
+  /// By how much another position of the row costs more, whatever the others' are.
+  std::vector<float> margins;
+  /// What is irregular at each row: rows that are missing before it, a time of no kind, another
+  /// board. 0: nothing.
+  std::vector<float> events;
+  std::vector<std::uint8_t> is_copy;  ///< of the row before
+  std::vector<std::uint8_t> missing;  ///< rows before it that are missing; 255: any number
+  double cost = 0.0;
+};
+
+/// Finds the path of all rows. `first`: the position of the first row, where it is known.
+[[nodiscard]] RoundPath find_path(Traces rows, const RoundModel& model,
+                                  std::optional<std::size_t> first = std::nullopt);
+
+}  // namespace wattle

@@ -1,0 +1,365 @@
+#include "run_monitor/rounds/row_assignment.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "run_monitor/rounds/board_links.hpp"
+#include "run_monitor/rounds/writer_restart.hpp"
+
+namespace wattle {
+namespace {
+
+/// Rows that are kept at a time.
+constexpr std::size_t kRowsAtATime = 2048;
+constexpr std::size_t kNoPosition = ~std::size_t{0};
+/// Another position of a row must cost that much more.
+constexpr float kSure = 8.0F;
+
+constexpr const char* kNoOrder =
+    "which GPU a row is of is unknown (no column index or uuid, and the rows follow no order for "
+    "long): no figures per GPU, no energy; log with --query-gpu=index,...";
+constexpr const char* kNoCountOfGpus =
+    "which GPU a row is of is unknown (no column index or uuid, and the rows do not show how "
+    "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
+constexpr const char* kAlike =
+    "GPUs that look alike came or left, or the writer was started again: only the total of all "
+    "GPUs is known; log with --query-gpu=index,...";
+constexpr const char* kNoFirst =
+    "the times of the rows do not show which GPU is the first: only the total of all GPUs is "
+    "known; log with --query-gpu=index,...";
+
+float number_or_unknown(const Cell& cell) noexcept {
+  return cell.is_number() ? static_cast<float>(cell.value) : -1.0F;
+}
+
+std::uint32_t contents_of(const GpuRow& row) noexcept {
+  std::uint64_t hash = 0;
+  for (const Cell* cell : {&row.util, &row.mem_util, &row.memory, &row.power, &row.temperature}) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(cell->value)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 29U;
+  }
+  return static_cast<std::uint32_t>(hash);
+}
+
+RowTrace trace_of(const GpuRow& row, std::uint32_t torn_before) noexcept {
+  return {.time_ms = *row.time_ms,
+          .torn_before = torn_before,
+          .model = row.model,
+          .contents = contents_of(row),
+          .total_mib = number_or_unknown(row.memory_total),
+          .used_mib = number_or_unknown(row.memory),
+          .temperature = number_or_unknown(row.temperature)};
+}
+
+/// The GPUs at the start of a piece, by place. Its first rows may be of the order before.
+std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_t begin,
+                                std::size_t end, std::size_t first) {
+  const std::size_t n = piece.model.gpus();
+  std::vector<RowTrace> boards(n);
+  std::vector<int> seen(n, 0);
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t k = i - piece.begin;
+    const std::size_t position = piece.path.positions[k];
+    const bool is_sure = n == 1 || (piece.path.margins[k] >= kSure && piece.path.events[k] == 0.0F);
+    const std::size_t place = (position + n - first) % n;
+    if (is_sure && ++seen[place] <= 2) boards[place] = rows[i];
+  }
+  return boards;
+}
+
+}  // namespace
+
+void RowAssigner::doubt(Outcome outcome, const char* reason) {
+  if (outcome <= outcome_) return;
+  outcome_ = outcome;
+  reason_ = reason;
+}
+
+void RowAssigner::add(const GpuRow& row, std::vector<AssignedRow>& assigned) {
+  if (outcome_ == Outcome::unknown) {
+    assigned.push_back({.row = row});
+    return;
+  }
+  rows_.push_back(row);
+  if (rows_.size() >= kRowsAtATime) solve(false, assigned);
+}
+
+void RowAssigner::end(std::vector<AssignedRow>& assigned) {
+  solve(true, assigned);
+  const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
+  if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
+  for (const Track& track : tracks_) {
+    if (!track.place) doubt(Outcome::total_only, kAlike);
+  }
+}
+
+std::optional<std::size_t> RowAssigner::place_of(std::size_t track) const noexcept {
+  return track < tracks_.size() ? tracks_[track].place : std::nullopt;
+}
+
+void RowAssigner::read_traces() {
+  traces_.clear();
+  trace_rows_.clear();
+  std::uint32_t torn = 0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!rows_[i].whole || !rows_[i].time_ms) {
+      ++torn;
+      continue;
+    }
+    traces_.push_back(trace_of(rows_[i], std::exchange(torn, 0)));
+    trace_rows_.push_back(i);
+  }
+  found_.assign(traces_.size(), std::nullopt);
+  positions_.assign(traces_.size(), kNoPosition);
+  orders_.assign(traces_.size(), unlinked_orders_);
+  next_ = 0;
+  order_begin_ = 0;
+}
+
+void RowAssigner::solve(bool is_end, std::vector<AssignedRow>& assigned) {
+  read_traces();
+  std::size_t done = 0;
+  while (order_ && done < traces_.size()) {
+    const std::size_t gpus = order_->model.gpus();
+    done = follow(done);
+    if (done == traces_.size()) break;
+    if (step_over(done)) continue;
+    // Where the order changes at the end of the block, the next rows show how.
+    const std::size_t rest = traces_.size() - done;
+    if (!is_end && rest < kRowsAtATime / 2) {
+      emit(done - std::min(done, 2 * gpus), assigned);
+      return;
+    }
+    find_orders(done);
+    done = traces_.size();
+  }
+  if (!order_ && !traces_.empty()) find_orders(0);
+  const std::size_t held_back = order_ ? 2 * order_->model.gpus() : 0;
+  emit(is_end ? traces_.size() : traces_.size() - std::min(traces_.size(), held_back), assigned);
+}
+
+bool RowAssigner::is_usual(const RowTrace& row) const noexcept {
+  const RoundModel& model = order_->model;
+  const RowTrace& last = order_->last;
+  const std::size_t position = (order_->last_position + 1) % model.gpus();
+  const auto gap_ms = static_cast<double>(row.time_ms - last.time_ms);
+  if (row.torn_before != 0 || row.is_copy_of(last)) return false;
+  // Nine spreads at most: the tail of the costs is 1.5 a spread.
+  const double time = model.time_cost(order_->last_position, 0, gap_ms);
+  if (time > std::log(model.gap(order_->last_position).spread_ms) + 12.0) return false;
+  if (time >= model.outlier_cost() || are_unlike(row, model.board(position))) return false;
+  constexpr double kJump = 7.0;
+  const std::size_t track = order_->tracks[order_->place_of(position)];
+  return continuity_cost(row, tracks_[track].last) < kJump;
+}
+
+void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) {
+  const std::size_t track = order_->tracks[order_->place_of(position)];
+  positions_[trace] = position;
+  orders_[trace] = unlinked_orders_;
+  if (is_sure) found_[trace] = track;
+  tracks_[track].earlier = std::exchange(tracks_[track].last, traces_[trace]);
+  tracks_[track].has_earlier = order_->rows >= order_->model.gpus();
+  order_->last_position = position;
+  order_->last = traces_[trace];
+  ++order_->rows;
+  next_ = trace + 1;
+}
+
+std::size_t RowAssigner::follow(std::size_t from) {
+  for (; from < traces_.size() && is_usual(traces_[from]); ++from) {
+    assign(from, (order_->last_position + 1) % order_->model.gpus(), true);
+  }
+  return from;
+}
+
+bool RowAssigner::step_over(std::size_t& from) {
+  const RoundModel& model = order_->model;
+  const std::size_t n = model.gpus();
+  const std::size_t begin = from - std::min(from - std::min(from, order_begin_), 2 * n);
+  if (begin == from) return false;
+  for (std::size_t length = std::max<std::size_t>(16, 8 * n);; length *= 4) {
+    const std::size_t end = std::min(traces_.size(), from + length);
+    RoundPiece piece{.begin = begin, .end = end, .model = model};
+    const Traces window = Traces(traces_).subspan(begin, end - begin);
+    piece.path = find_path(window, model, positions_[begin]);
+    const auto& events = piece.path.events;
+    const std::size_t calm = std::min<std::size_t>(events.size(), 4 * n);
+    const bool is_calm =
+        n == 1 || std::all_of(events.end() - static_cast<std::ptrdiff_t>(calm), events.end(),
+                              [](float event) { return event == 0.0F; });
+    bool is_same = is_regular(piece.path, n);
+    for (std::size_t i = begin + 1; i < end && is_same; ++i) {
+      is_same = !may_be_restart(traces_, piece, i, order_->first);
+    }
+    const bool is_end = end == traces_.size();
+    if (is_same && is_calm && end > from + 2 * n) {
+      const std::size_t until = is_end ? end : end - 2 * n;
+      for (std::size_t i = begin; i < until; ++i) {
+        const std::size_t k = i - begin;
+        found_[i].reset();
+        const bool is_sure = n == 1 || piece.path.margins[k] >= kSure;
+        assign(i, piece.path.positions[k], is_sure && piece.path.is_copy[k] == 0);
+      }
+      from = until;
+      return true;
+    }
+    if (is_end || length > kRowsAtATime / 2) return false;
+  }
+}
+
+void RowAssigner::find_orders(std::size_t from) {
+  const RoundSolution solution = solve_rounds(Traces(traces_).subspan(from), gpus_);
+  if (solution.doubt == RoundDoubt::gpus) doubt(Outcome::unknown, kNoCountOfGpus);
+  if (solution.doubt == RoundDoubt::order) doubt(Outcome::unknown, kNoOrder);
+  if (solution.lacks_gpus) doubt(Outcome::total_only, kAlike);
+  for (RoundPiece piece : solution.pieces) {
+    piece.begin += from;
+    piece.end += from;
+    const auto first = piece.model.first_position();
+    std::size_t begin = piece.begin;
+    for (std::size_t i = piece.begin + 1; i <= piece.end; ++i) {
+      if (i < piece.end && !may_be_restart(traces_, piece, i, first)) continue;
+      take_piece(piece, begin, i);
+      begin = i;
+    }
+  }
+}
+
+void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::size_t end) {
+  const std::size_t n = piece.model.gpus();
+  const auto first = piece.model.first_position();
+  if (!first) doubt(Outcome::total_only, kNoFirst);
+  const bool is_change = order_ && !continues(piece, begin);
+  // Of one GPU that stays alone no row can be another's.
+  if (is_change && (n > 1 || order_->model.gpus() > 1)) forget_last_round();
+  Order order{.model = piece.model, .first = first.value_or(0), .last = traces_[begin]};
+  order.tracks = link(piece, begin, end, order.first);
+  if (n > most_gpus_) {
+    most_gpus_ = n;
+    for (Track& track : tracks_) track.place.reset();
+    for (std::size_t place = 0; place < n; ++place) tracks_[order.tracks[place]].place = place;
+  }
+  order_ = std::move(order);
+  order_begin_ = begin;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t k = i - piece.begin;
+    const bool is_of_change = is_change && n > 1 && i < begin + n;
+    const bool is_sure = n == 1 || (piece.path.margins[k] >= kSure && !is_of_change);
+    assign(i, piece.path.positions[k], is_sure && piece.path.is_copy[k] == 0);
+  }
+}
+
+void RowAssigner::forget_last_round() {
+  const std::size_t n = order_->model.gpus();
+  for (std::size_t i = next_ - std::min(next_, n); i < next_; ++i) found_[i].reset();
+}
+
+bool RowAssigner::is_after_break(std::size_t begin) const {
+  const double period_ms = order_->model.period_ms();
+  std::int64_t last_ms = order_->last.time_ms;
+  for (std::size_t i = next_; i <= begin; ++i) {
+    const auto gap_ms = static_cast<double>(traces_[i].time_ms - last_ms);
+    if (gap_ms < -300.0 || gap_ms > std::max(1.6 * period_ms, period_ms + 300.0)) return true;
+    last_ms = traces_[i].time_ms;
+  }
+  return false;
+}
+
+bool RowAssigner::continues(const RoundPiece& piece, std::size_t begin) const {
+  const std::size_t n = piece.model.gpus();
+  if (n != order_->model.gpus() || next_ != begin) return false;
+  const auto first = piece.model.first_position();
+  const std::size_t position = piece.path.positions[begin - piece.begin];
+  const std::size_t place = (position + n - first.value_or(0)) % n;
+  if (!first || place != (order_->place_of(order_->last_position) + 1) % n) return false;
+  const auto gap_ms = static_cast<double>(traces_[begin].time_ms - order_->last.time_ms);
+  return order_->model.time_cost(order_->last_position, 0, gap_ms) < order_->model.outlier_cost();
+}
+
+std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t begin,
+                                           std::size_t end, std::size_t first) {
+  const std::size_t n = piece.model.gpus();
+  std::vector<std::size_t> tracks(n);
+  for (std::size_t place = 0; place < n; ++place) tracks[place] = place;
+  if (!order_) {
+    tracks_.resize(std::max(tracks_.size(), n));
+    return tracks;
+  }
+  if (continues(piece, begin)) return order_->tracks;
+  const std::vector<RowTrace> now = boards_of(traces_, piece, begin, end, first);
+  std::vector<RowTrace> before;
+  for (const std::size_t track : order_->tracks) {
+    before.push_back(tracks_[track].has_earlier ? tracks_[track].earlier : tracks_[track].last);
+  }
+  const bool with_memory = order_->model.keeps_memory() && piece.model.keeps_memory();
+  std::optional<BoardLinks> links = link_boards(before, now, with_memory);
+  if (!is_after_break(begin)) {
+    if (links && !is_in_order(*links)) links.reset();
+    const PlacedBoards placed{.boards = placed_of(piece.model, first, now),
+                              .rounds = static_cast<double>(end - begin) / static_cast<double>(n)};
+    const PlacedBoards placed_before{
+        .boards = placed_of(order_->model, order_->first, before),
+        .rounds = static_cast<double>(order_->rows) / static_cast<double>(before.size())};
+    if (!links) links = link_in_order(placed_before, placed, with_memory);
+  }
+  if (!links) {
+    doubt(Outcome::total_only, kAlike);
+    ++unlinked_orders_;
+    tracks_.resize(std::max(tracks_.size(), n));
+    return tracks;
+  }
+  for (std::size_t place = 0; place < n; ++place) {
+    std::optional<std::size_t> known;
+    if ((*links)[place]) known = order_->tracks[*(*links)[place]];
+    if (!known && n == most_gpus_) known = earlier_track(place, now[place]);
+    tracks[place] = known.value_or(tracks_.size());
+    if (!known) tracks_.emplace_back();
+  }
+  return tracks;
+}
+
+std::optional<std::size_t> RowAssigner::earlier_track(std::size_t place,
+                                                      const RowTrace& now) const {
+  for (std::size_t track = 0; track < tracks_.size(); ++track) {
+    const bool is_there = std::ranges::find(order_->tracks, track) != order_->tracks.end();
+    const bool is_place = tracks_[track].place == place;
+    if (!is_there && is_place && !are_unlike(tracks_[track].last, now)) return track;
+  }
+  return std::nullopt;
+}
+
+void RowAssigner::emit(std::size_t traces, std::vector<AssignedRow>& assigned) {
+  const bool is_all = traces >= traces_.size();
+  // An order cannot be followed from before its first row.
+  if (!is_all) traces = std::max(traces, std::min(traces_.size(), order_begin_ + 1));
+  std::size_t rows = 0;
+  if (is_all) {
+    rows = rows_.size();
+  } else if (traces > 0) {
+    rows = trace_rows_[traces - 1] + 1;
+  }
+  std::size_t trace = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::optional<std::size_t> track;
+    GpuRow& row = rows_[i];
+    if (trace < traces && trace < traces_.size() && trace_rows_[trace] == i) {
+      row.order = orders_[trace];
+      track = found_[trace++];
+      if (positions_[trace - 1] != kNoPosition) ++ordered_rows_;
+      if (track) ++assigned_rows_;
+    }
+    assigned.push_back({.row = row, .track = track});
+  }
+  whole_rows_ += trace;
+  if (order_ && trace > 0) {
+    order_->last_position = positions_[trace - 1];
+    order_->last = traces_[trace - 1];
+  }
+  order_begin_ = 0;
+  rows_.erase(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(rows));
+}
+
+}  // namespace wattle

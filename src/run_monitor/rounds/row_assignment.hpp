@@ -1,0 +1,117 @@
+// Which row is of which GPU, in a table that does not name them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run_monitor/rounds/round_model.hpp"
+#include "run_monitor/rounds/round_solver.hpp"
+#include "run_monitor/tables/table_figures.hpp"
+
+namespace wattle {
+
+/// `nvidia-smi` writes one row for each GPU, in their order, and then waits: a round. The times of
+/// the rows, the sizes of the memories, and temperatures and memory in use, which change slowly,
+/// show which rows are of one GPU (`solve_rounds`). A row of which they do not show it is used for
+/// none. Where GPUs leave or come, or the writer was restarted, those that look alike cannot be
+/// recognized: then only the sum of all GPUs is known. Takes the same memory for tables of any
+/// length. Threads: one at a time.
+class RowAssigner {
+ public:
+  /// A row, and its track: rows of one GPU, if `outcome` is `each`. Absent where that is unknown.
+  struct AssignedRow {
+    GpuRow row;
+    std::optional<std::size_t> track{};
+  };
+  enum class Outcome : std::uint8_t {
+    each,        ///< each track is a GPU
+    total_only,  ///< only the sum of all tracks is known
+    unknown,     ///< neither
+  };
+
+  /// The number of GPUs, where something else shows it; before the first row.
+  void expect_gpus(std::size_t gpus) { gpus_ = gpus; }
+
+  /// Takes the next row. Rows whose tracks become known are added to `assigned`.
+  void add(const GpuRow& row, std::vector<AssignedRow>& assigned);
+  /// There are no more rows: adds those that are left to `assigned`.
+  void end(std::vector<AssignedRow>& assigned);
+
+  /// After `end`.
+  [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }
+  /// Why not all is known, and which option helps; else empty.
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  /// The place among the GPUs of a round; absent where it is not known.
+  [[nodiscard]] std::optional<std::size_t> place_of(std::size_t track) const noexcept;
+
+ private:
+  struct Track {
+    RowTrace last;
+    RowTrace earlier;  ///< the row before: the last one may be of an order that had changed
+    bool has_earlier = false;
+    std::optional<std::size_t> place{};
+  };
+  /// The order that the rows follow now.
+  struct Order {
+    RoundModel model;
+    std::size_t first = 0;            ///< the position of place 0
+    std::vector<std::size_t> tracks;  ///< by place
+    std::size_t last_position = 0;    ///< of the last row that was assigned
+    RowTrace last;
+    std::size_t rows = 0;  ///< that were assigned
+    [[nodiscard]] std::size_t place_of(std::size_t position) const noexcept {
+      return (position + model.gpus() - first) % model.gpus();
+    }
+  };
+
+  /// Assigns rows that wait; all of them if `is_end`.
+  void solve(bool is_end, std::vector<AssignedRow>& assigned);
+  void read_traces();
+  /// Follows the order as far as the rows do. Returns the first that does not, or their number.
+  [[nodiscard]] std::size_t follow(std::size_t from);
+  /// True if the rows from `from` on return to the order; then `from` is the first that is not
+  /// assigned.
+  [[nodiscard]] bool step_over(std::size_t& from);
+  [[nodiscard]] bool is_usual(const RowTrace& row) const noexcept;
+  void assign(std::size_t trace, std::size_t position, bool is_sure);
+  /// Looks for the order of the rows from `from` on, again.
+  void find_orders(std::size_t from);
+  void take_piece(const RoundPiece& piece, std::size_t begin, std::size_t end);
+  [[nodiscard]] bool continues(const RoundPiece& piece, std::size_t begin) const;
+  /// The track of each place.
+  [[nodiscard]] std::vector<std::size_t> link(const RoundPiece& piece, std::size_t begin,
+                                              std::size_t end, std::size_t first);
+  /// The track of a GPU that was at this place earlier, and not in the last order.
+  [[nodiscard]] std::optional<std::size_t> earlier_track(std::size_t place,
+                                                         const RowTrace& now) const;
+  /// The rows before a change of the order may be of the next one.
+  void forget_last_round();
+  /// True if the writer may have stopped since the last row that was assigned.
+  [[nodiscard]] bool is_after_break(std::size_t begin) const;
+  void emit(std::size_t traces, std::vector<AssignedRow>& assigned);
+  void doubt(Outcome outcome, const char* reason);
+
+  std::optional<std::size_t> gpus_;
+  std::vector<GpuRow> rows_;                       ///< that wait
+  std::vector<RowTrace> traces_;                   ///< of those that are whole
+  std::vector<std::size_t> trace_rows_;            ///< their places in `rows_`
+  std::vector<std::optional<std::size_t>> found_;  ///< the track of each trace
+  std::vector<std::size_t> positions_;             ///< of each trace, in its order
+  std::vector<std::uint32_t> orders_;              ///< of each trace: `GpuRow::order`
+  std::size_t order_begin_ = 0;                    ///< the first trace of `order_`
+  std::size_t next_ = 0;                           ///< after the last trace that was assigned
+  std::vector<Track> tracks_;
+  std::optional<Order> order_;
+  std::uint32_t unlinked_orders_ = 0;
+  std::size_t most_gpus_ = 0;  ///< of an order
+  std::uint64_t whole_rows_ = 0;
+  std::uint64_t ordered_rows_ = 0;  ///< whose position is known, if perhaps not for sure
+  std::uint64_t assigned_rows_ = 0;
+  Outcome outcome_ = Outcome::each;
+  std::string reason_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,31 @@
+// cpu_metrics.csv: shares of processor time.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "run_monitor/rounds/row_gaps.hpp"
+#include "run_monitor/tables/table_figures.hpp"
+
+namespace wattle {
+
+/// Takes lines `timestamp,usr_pct,idle_pct`, with a header of that begin or without. Threads: one
+/// at a time.
+class CpuTable : public RowCounts {
+ public:
+  /// A line without its end.
+  void take(std::string_view line);
+  [[nodiscard]] bool has_header() const noexcept { return has_header_; }
+  [[nodiscard]] std::optional<double> usr_mean_pct() const noexcept { return usr_.mean(); }
+  [[nodiscard]] std::optional<double> idle_mean_pct() const noexcept { return idle_.mean(); }
+
+ private:
+  [[nodiscard]] bool take_row(std::string_view line);
+
+  bool has_header_ = false;
+  Spread usr_;
+  Spread idle_;
+  RowGaps gaps_;
+};
+
+}  // namespace wattle

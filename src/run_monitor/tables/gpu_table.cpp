@@ -1,0 +1,215 @@
+#include "run_monitor/tables/gpu_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text/split.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr const char* kNoTimes =
+    "which GPU a row is of is unknown (no column index or uuid, and no times): no figures per "
+    "GPU, no energy";
+
+}  // namespace
+
+void GpuCsv::take(std::string_view line) {
+  const bool may_be_header = !line.empty() && !is_digit(line[0]);
+  if (may_be_header && reader_.take_header(line)) return;
+  take_row(line);
+}
+
+void GpuCsv::take_damaged() {
+  if (!guesses_gpus()) {
+    RowCounts::take_damaged();
+    return;
+  }
+  assigner_.add({}, assigned_);
+  count_assigned();
+}
+
+void GpuCsv::take_row(std::string_view line) {
+  const GpuRow row = reader_.read(line);
+  if (row.is_good()) {
+    ++readable_;
+  } else {
+    note_bad([&] { return reader_.why_bad(line); });
+  }
+  if (row.whole && row.time_ms) {
+    if (!first_ms_) first_ms_ = row.time_ms;
+    last_ms_ = *row.time_ms;
+  }
+  if (has_names()) {
+    count(row.is_good() ? named_gpu() : nullptr, row);
+    return;
+  }
+  if (!guesses_gpus()) {
+    lacks_time_ = lacks_time_ || (row.whole && !reader_.has_time());
+    count(row.is_good() ? gpu_at(0) : nullptr, row);
+    return;
+  }
+  assigner_.add(row, assigned_);
+  count_assigned();
+}
+
+void GpuCsv::count_assigned() {
+  for (const RowAssigner::AssignedRow& assigned : assigned_) {
+    if (assigned.track || !assigned.row.whole) {
+      const bool is_used = assigned.track && assigned.row.is_good();
+      count(is_used ? gpu_at(*assigned.track) : nullptr, assigned.row);
+    } else {
+      count_unassigned(assigned.row);
+    }
+  }
+  assigned_.clear();
+}
+
+/// What it says is true of the machine, if not of a known GPU.
+void GpuCsv::count_unassigned(const GpuRow& row) {
+  if (!first_unassigned_ms_) first_unassigned_ms_ = row.time_ms;
+  last_unassigned_ms_ = row.time_ms;
+  count_row(row.is_good());
+  if (!row.is_good()) return;
+  ++unassigned_rows_;
+  unassigned_.add(row, std::nullopt);
+}
+
+void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
+  count_row(gpu != nullptr);
+  if (gpu == nullptr) return;
+  if (gpu->has_pace) {
+    add(*gpu, row);
+    return;
+  }
+  gpu->early.push_back(row);
+  if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
+}
+
+/// What the first rows are held against is known when there are some more.
+void GpuCsv::settle(Gpu& gpu) {
+  std::vector<std::int64_t> times_ms;
+  for (const GpuRow& row : gpu.early) {
+    if (row.time_ms) times_ms.push_back(*row.time_ms);
+  }
+  gpu.gaps.learn(times_ms);
+  gpu.has_pace = true;
+  for (const GpuRow& row : std::exchange(gpu.early, {})) add(gpu, row);
+}
+
+void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
+  // Without times all rows count the same.
+  std::optional<double> weight = 1.0;
+  if (row.time_ms) {
+    if (!gpu.first_ms) gpu.first_ms = row.time_ms;
+    gpu.last_ms = *row.time_ms;
+    if (std::exchange(gpu.order, row.order) != row.order) gpu.gaps.break_off();
+    const RowGaps::Gap gap = gpu.gaps.next(*row.time_ms);
+    weight = gap.weight();
+    gpu.power.add(*row.time_ms, gap, row.power);
+  }
+  gpu.spreads.add(row, weight);
+}
+
+GpuCsv::Gpu* GpuCsv::gpu_at(std::size_t place) {
+  while (place >= gpus_.size()) {
+    if (gpus_.size() == kMostGpus) return nullptr;
+    gpus_.emplace_back(Gpu{.name = std::to_string(gpus_.size())});
+  }
+  return &gpus_[place];
+}
+
+GpuCsv GpuCsv::ended() const {
+  GpuCsv ended = *this;
+  ended.assigner_.end(ended.assigned_);
+  ended.count_assigned();
+  for (Gpu& gpu : ended.gpus_) {
+    if (!gpu.has_pace) settle(gpu);
+  }
+  return ended;
+}
+
+/// A device is its UUID: two of a number are of two machines, or were renumbered.
+GpuCsv::Gpu* GpuCsv::named_gpu() {
+  constexpr std::size_t kMostBytes = 80;  // a UUID has 40
+  const std::string_view number = reader_.index();
+  const std::string_view id = reader_.uuid();
+  const std::string_view key = id.empty() ? number : id;
+  if (key.empty() || key.size() > kMostBytes || number.size() > kMostBytes) return nullptr;
+  const auto known = std::ranges::find(gpus_, key, &Gpu::key);
+  if (known != gpus_.end()) return &*known;
+  if (gpus_.size() == kMostGpus) return nullptr;
+  return &gpus_.emplace_back(
+      Gpu{.key = std::string(key), .name = std::string(number.empty() ? key : number)});
+}
+
+std::string GpuCsv::name_of(std::size_t gpu) const {
+  const Gpu& it = gpus_[gpu];
+  if (!has_names()) return std::to_string(assigner_.place_of(gpu).value_or(gpu));
+  const bool is_only_one = std::ranges::count(gpus_, it.name, &Gpu::name) == 1;
+  return is_only_one || it.name == it.key ? it.name : it.name + " " + it.key;
+}
+
+std::string GpuCsv::gpus_by() const {
+  if (has_names()) return std::string(reader_.id_column());
+  if (!reader_.has_time()) return {};
+  const std::string order = "order of rows";
+  return count_evidence_.empty() ? order : order + ", " + count_evidence_;
+}
+
+GpuTable GpuCsv::result() const { return ended().figures(); }
+
+Seconds GpuCsv::absence_of(std::size_t gpu) const {
+  const Gpu& it = gpus_[gpu];
+  if (!it.first_ms || !first_ms_) return Seconds(0);
+  const std::int64_t pace_ms = it.gaps.pace_ms();
+  // A table may start and end between the rows of two GPUs. A GPU has no row in the first round if
+  // one before it in the order of a round has one, and none in the last one if one after it has.
+  const auto place_of = [this](std::size_t i) {
+    return has_names() ? i : assigner_.place_of(i).value_or(i);
+  };
+  bool is_late = (*it.first_ms - *first_ms_) * 2 > pace_ms * 3;
+  bool is_gone = (last_ms_ - it.last_ms) * 2 > pace_ms * 3;
+  if (first_unassigned_ms_) {
+    is_late = is_late || (*it.first_ms - *first_unassigned_ms_) * 2 > pace_ms;
+    is_gone = is_gone || (*last_unassigned_ms_ - it.last_ms) * 2 > pace_ms;
+  }
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Gpu& other = gpus_[i];
+    if (!other.first_ms || i == gpu) continue;
+    const bool is_before = place_of(i) < place_of(gpu);
+    is_late = is_late || (is_before && (*it.first_ms - *other.first_ms) * 2 > pace_ms);
+    is_gone = is_gone || (!is_before && (other.last_ms - it.last_ms) * 2 > pace_ms);
+  }
+  const std::int64_t absent_ms =
+      (is_late ? *it.first_ms - *first_ms_ : 0) + (is_gone ? last_ms_ - it.last_ms : 0);
+  return Seconds(static_cast<double>(absent_ms) * 1e-3);
+}
+
+GpuTable GpuCsv::figures() const {
+  GpuSpreads all = unassigned_;
+  for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
+  GpuTable table{.all = all.figures()};
+  const RowAssigner::Outcome outcome =
+      lacks_time_ ? RowAssigner::Outcome::unknown : assigner_.outcome();
+  table.problem = lacks_time_ ? kNoTimes : assigner_.reason();
+  table.gpus_by = gpus_by();
+  table.unassigned_rows = unassigned_rows_;
+  if (outcome == RowAssigner::Outcome::unknown) return table;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Gpu& gpu = gpus_[i];
+    GpuSummary summary{gpu.spreads.figures(), name_of(i)};
+    MeasuredEnergy energy = gpu.power.energy();
+    if (const Seconds absence = absence_of(i); absence > Seconds(0)) {
+      energy.unknown += absence;
+      energy.flags.set(Flag::gap);
+    }
+    summary.set_energy(energy, Method::integrated);
+    table.gpus.push_back(std::move(summary));
+  }
+  sum_energies(table);
+  if (outcome == RowAssigner::Outcome::total_only) table.gpus.clear();
+  return table;
+}
+
+}  // namespace wattle

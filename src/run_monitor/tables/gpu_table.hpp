@@ -1,0 +1,103 @@
+// hw_metrics.csv: rows of `nvidia-smi --query-gpu`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "run_monitor/rounds/gpu_row_reader.hpp"
+#include "run_monitor/rounds/row_assignment.hpp"
+#include "run_monitor/rounds/row_gaps.hpp"
+#include "run_monitor/tables/table_figures.hpp"
+#include "run_monitor/tables/table_power.hpp"
+
+namespace wattle {
+
+/// Takes lines as `GpuRowReader` does. GPUs are identified by a column uuid, serial,
+/// pci.bus_id or index, else by the order of the rows (see RowAssigner). Threads: one at a time.
+class GpuCsv : RowCounts {
+ public:
+  /// A line without its end.
+  void take(std::string_view line);
+  /// A line was there that could not be given.
+  void take_damaged();
+
+  /// How many GPUs the rows are of, where something else shows it; before the first line.
+  /// `evidence`: what that is.
+  void expect_gpus(std::size_t gpus, std::string evidence) {
+    is_of_one_gpu_ = gpus == 1;
+    assigner_.expect_gpus(gpus);
+    count_evidence_ = std::move(evidence);
+  }
+
+  /// So far; costs a copy of everything.
+  [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
+  [[nodiscard]] std::uint64_t bad_rows() const { return ended().RowCounts::bad_rows(); }
+  [[nodiscard]] GpuTable result() const;
+  using RowCounts::why_bad;
+  /// Rows that say something, whosever they are.
+  [[nodiscard]] std::uint64_t readable() const noexcept { return readable_; }
+  [[nodiscard]] bool has_header() const noexcept { return reader_.has_header(); }
+  [[nodiscard]] std::string note() const { return reader_.note(); }
+
+ private:
+  struct Gpu {
+    std::string key{};   ///< its UUID, or what the table has instead
+    std::string name{};  ///< its number, or the key
+    GpuSpreads spreads{};
+    RowGaps gaps{};
+    TablePower power{};
+    std::vector<GpuRow> early{};  ///< until it is known how often rows come
+    bool has_pace = false;
+    std::optional<std::int64_t> first_ms{};
+    std::int64_t last_ms = 0;
+    std::uint32_t order = 0;  ///< of its last row
+  };
+
+  void take_row(std::string_view line);
+  /// Counts what the rows say whose GPUs were found.
+  void count_assigned();
+  /// `gpu`: null for a row that is no good, or has a name that no GPU has.
+  void count(Gpu* gpu, const GpuRow& row);
+  void count_unassigned(const GpuRow& row);
+  static void settle(Gpu& gpu);
+  static void add(Gpu& gpu, const GpuRow& row);
+  /// Null where there are too many.
+  [[nodiscard]] Gpu* gpu_at(std::size_t place);
+  /// That of the row that is being read; null where it has no name, or there are too many.
+  [[nodiscard]] Gpu* named_gpu();
+  [[nodiscard]] std::string name_of(std::size_t gpu) const;
+  /// Before its first row, and after its last one, while there were others.
+  [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
+  [[nodiscard]] GpuTable figures() const;
+  [[nodiscard]] std::string gpus_by() const;
+  /// As if there were no more rows.
+  [[nodiscard]] GpuCsv ended() const;
+  [[nodiscard]] bool has_names() const noexcept {
+    return reader_.has_index() || reader_.has_uuid();
+  }
+  /// Nothing but the rows shows whose they are.
+  [[nodiscard]] bool guesses_gpus() const noexcept {
+    return !has_names() && !is_of_one_gpu_ && reader_.has_time();
+  }
+
+  GpuRowReader reader_;
+  std::uint64_t readable_ = 0;
+  std::vector<Gpu> gpus_;
+  RowAssigner assigner_;
+  bool is_of_one_gpu_ = false;  ///< something else shows it
+  std::string count_evidence_;
+  std::vector<RowAssigner::AssignedRow> assigned_;  ///< reused
+  std::optional<std::int64_t> first_ms_{};          ///< of a row that is whole
+  std::int64_t last_ms_ = 0;
+  GpuSpreads unassigned_;  ///< of rows whose GPU is not known
+  std::uint64_t unassigned_rows_ = 0;
+  std::optional<std::int64_t> first_unassigned_ms_{};
+  std::optional<std::int64_t> last_unassigned_ms_{};
+  bool lacks_time_ = false;  ///< some rows had neither a name nor a time
+};
+
+}  // namespace wattle

@@ -1,0 +1,160 @@
+#include "run_monitor/tables/table_cell.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+
+/// As `trimmed`, for the few blanks that cells have.
+constexpr std::string_view without_blanks(std::string_view text) noexcept {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+constexpr bool is_unit(char c) noexcept { return is_letter(c) || c == '%' || c == '/'; }
+
+/// The plain numbers that nearly all cells are; false for others, which may be numbers too.
+bool parse_plain(std::string_view text, double& value) noexcept {
+  // Exact: both whole numbers are below 2^53, and so the quotient is the nearest to the decimal.
+  constexpr std::size_t kMostDigits = 15;
+  constexpr std::array<double, kMostDigits + 1> kPowers = {
+      1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (text.empty() || text.size() > kMostDigits || !is_digit(text[0])) return false;
+  std::uint64_t digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_digit(text[i])) {
+      digits = digits * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    } else if (text[i] == '.' && point == text.size()) {
+      point = i;
+    } else {
+      return false;
+    }
+  }
+  if (point + 1 == text.size()) return false;
+  const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
+  value = static_cast<double>(digits) / kPowers[decimals];
+  return true;
+}
+
+bool is_missing(std::string_view text) noexcept {
+  // What pandas and spreadsheets write besides what nvidia-smi does.
+  constexpr std::array kSigns = {"-"sv,    "N/A"sv,  "n/a"sv,  "NA"sv,   "NaN"sv, "nan"sv,
+                                 "<NA>"sv, "None"sv, "null"sv, "NULL"sv, "#N/A"sv};
+  if (text.empty() || std::ranges::find(kSigns, text) != kSigns.end()) return true;
+  return text.size() >= 2 && text.front() == '[' && text.back() == ']' &&
+         text.find('\0') == std::string_view::npos;
+}
+
+/// Takes the number that `text` starts with off it; absent where there is none.
+std::optional<double> take_number(std::string_view& text) noexcept {
+  constexpr std::string_view kOfNumbers = "0123456789.eE+-";
+  std::size_t end = std::min(text.find_first_not_of(kOfNumbers), text.size());
+  const auto value = parse_double(text.substr(0, end));
+  // No device has as much of anything as this, and sums of less stay finite. A number that ends in
+  // its point was cut off.
+  constexpr double kMost = 1e15;
+  if (!value || *value < 0.0 || *value > kMost || text[end - 1] == '.') return std::nullopt;
+  text.remove_prefix(end);
+  return value;
+}
+
+struct NamedUnit {
+  CellQuantity quantity;
+  std::string_view name;
+  UnitFactor factor;
+};
+
+constexpr double kMebibyteBytes = 1024.0 * 1024.0;
+
+// KB and kb are left out: some mean 1000 bytes, some 1024, some bits.
+constexpr std::array kUnits = {
+    NamedUnit{CellQuantity::share, "%", {}},
+    NamedUnit{CellQuantity::share, "percent", {}},
+    NamedUnit{CellQuantity::share, "pct", {}},
+    NamedUnit{CellQuantity::memory, "MiB", {}},
+    NamedUnit{CellQuantity::memory, "MB", {1e6, kMebibyteBytes}},
+    NamedUnit{CellQuantity::memory, "GiB", {1024.0, 1.0}},
+    NamedUnit{CellQuantity::memory, "GB", {1e9, kMebibyteBytes}},
+    NamedUnit{CellQuantity::memory, "TiB", {kMebibyteBytes, 1.0}},
+    NamedUnit{CellQuantity::memory, "TB", {1e12, kMebibyteBytes}},
+    NamedUnit{CellQuantity::memory, "KiB", {1.0, 1024.0}},
+    NamedUnit{CellQuantity::memory, "kB", {1e3, kMebibyteBytes}},
+    NamedUnit{CellQuantity::memory, "B", {1.0, kMebibyteBytes}},
+    NamedUnit{CellQuantity::memory, "byte", {1.0, kMebibyteBytes}},
+    NamedUnit{CellQuantity::memory, "bytes", {1.0, kMebibyteBytes}},
+    NamedUnit{CellQuantity::power, "W", {}},
+    NamedUnit{CellQuantity::power, "watt", {}},
+    NamedUnit{CellQuantity::power, "watts", {}},
+    NamedUnit{CellQuantity::power, "Watt", {}},
+    NamedUnit{CellQuantity::power, "Watts", {}},
+    NamedUnit{CellQuantity::power, "mW", {1.0, 1e3}},
+    NamedUnit{CellQuantity::power, "kW", {1e3, 1.0}},
+    NamedUnit{CellQuantity::power, "MW", {1e6, 1.0}},
+    NamedUnit{CellQuantity::power, "uW", {1.0, 1e6}},
+    NamedUnit{CellQuantity::power, "\xC2\xB5W", {1.0, 1e6}},
+    NamedUnit{CellQuantity::power, "\xCE\xBCW", {1.0, 1e6}},
+};
+
+double converted(double value, const UnitFactor& factor) noexcept {
+  return factor == UnitFactor{} ? value : value * factor.times / factor.over;
+}
+
+}  // namespace
+
+Cell parse_cell(std::string_view text) noexcept {
+  text = without_blanks(text);
+  Cell cell{.kind = Cell::Kind::number};
+  if (parse_plain(text, cell.value)) return cell;
+  if (is_missing(text)) return {.kind = Cell::Kind::missing};
+  constexpr Cell kBad{.kind = Cell::Kind::bad};
+  const auto value = take_number(text);
+  if (!value) return kBad;
+  const bool has_blank = text.starts_with(' ');
+  text = without_blanks(text);
+  if (!text.empty() && (!has_blank || !std::ranges::all_of(text, is_unit))) return kBad;
+  cell.value = *value;
+  return cell;
+}
+
+std::optional<UnitFactor> factor_of(CellQuantity quantity, std::string_view unit) noexcept {
+  const auto* const known = std::ranges::find_if(kUnits, [&](const NamedUnit& named) {
+    return named.quantity == quantity && named.name == unit;
+  });
+  return known == kUnits.end() ? std::nullopt : std::optional(known->factor);
+}
+
+Cell parse_cell(std::string_view text, const CellUnit& unit) noexcept {
+  text = without_blanks(text);
+  Cell cell{.kind = Cell::Kind::number};
+  if (parse_plain(text, cell.value)) {
+    cell.value = converted(cell.value, unit.factor);
+    return cell;
+  }
+  if (is_missing(text)) return {.kind = Cell::Kind::missing};
+  constexpr Cell kBad{.kind = Cell::Kind::bad};
+  const auto value = take_number(text);
+  if (!value) return kBad;
+  text = without_blanks(text);
+  UnitFactor factor = unit.factor;
+  if (!text.empty()) {
+    const auto own = factor_of(unit.quantity, text);
+    if (!own || (unit.is_stated && *own != unit.factor)) return kBad;
+    factor = *own;
+  }
+  cell.value = converted(*value, factor);
+  return cell;
+}
+
+}  // namespace wattle

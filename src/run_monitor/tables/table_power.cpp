@@ -1,0 +1,110 @@
+#include "run_monitor/tables/table_power.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "sampling/integrate.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr double kWattsPerRaw = 1e-3;
+
+/// In the time of a history, which is not below 0.
+TimePoint time_of(std::int64_t since_first_ms) {
+  constexpr std::chrono::hours kOrigin{1};
+  return TimePoint(kOrigin) + milliseconds(since_first_ms);
+}
+
+/// The traits of a sensor that a table does not describe.
+Channel unknown_gauge() {
+  return {.domain = Domain::nvidia_gpu(0),
+          .metric = Metric::power_average,
+          .gauge = {.scale = kWattsPerRaw}};
+}
+
+}  // namespace
+
+void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power) {
+  const bool follows = gap.kind == RowGaps::Kind::usual;
+  if (gap.kind == RowGaps::Kind::pause || (follows && rows_.empty())) {
+    sum_.unknown_ms += gap.length_ms;
+  }
+  note_change(gap, power);
+  if (!follows) {
+    close(last_ms_);
+  } else if (!power.is_number() || rows_.size() >= kMostRows) {
+    close(time_ms);
+  }
+  if (power.is_number()) {
+    rows_.push_back({.time_ms = time_ms, .power_w = power.value});
+  }
+  last_ms_ = time_ms;
+}
+
+void TablePower::note_change(const RowGaps::Gap& gap, const Cell& power) noexcept {
+  const std::optional<double> last = last_w_;
+  last_w_ = power.is_number() ? std::optional(power.value) : std::nullopt;
+  if (gap.kind != RowGaps::Kind::usual || !last || !last_w_) return;
+  const double change_w = *last_w_ - *last;
+  changes2_w2_ += change_w * change_w;
+  ++changes_;
+  if (gap.length_ms * 2 <= gap.usual_ms * 3) return;
+  const double bridged_s = static_cast<double>(gap.length_ms - gap.usual_ms) * 1e-3;
+  bridged2_s2_ += bridged_s * bridged_s;
+  bridged_j_ += std::abs(change_w) * bridged_s;
+}
+
+double TablePower::bridged2_j2() const noexcept {
+  if (changes_ == 0) return 0.0;
+  // The rows between may have had any power that others have, and the step between the two that are
+  // known may have been at any time. Three standard deviations: there are few of them.
+  const double change2_w2 = changes2_w2_ / static_cast<double>(changes_);
+  return 9.0 * change2_w2 * bridged2_s2_ + bridged_j_ * bridged_j_;
+}
+
+void TablePower::close(std::int64_t end_ms) {
+  add_stretch(sum_, rows_, end_ms);
+  rows_.clear();
+}
+
+void TablePower::add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_t end_ms) {
+  if (rows.empty() || end_ms <= rows.front().time_ms) return;
+  const std::int64_t first_ms = rows.front().time_ms;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const nanoseconds period =
+      std::max<nanoseconds>(milliseconds(1), nanoseconds(milliseconds(end_ms - first_ms)) / count);
+  // Pauses are not in here: whatever is, the power held.
+  History history(unknown_gauge(), {.period = period,
+                                    .longest_pause = 2 * milliseconds(end_ms - first_ms) + period,
+                                    .memory_limit = timeline_bytes_for(kMostRows + 1)});
+  for (const Row& row : rows) {
+    history.add({.at = time_of(row.time_ms - first_ms),
+                 .raw = static_cast<std::uint64_t>(std::llround(row.power_w / kWattsPerRaw)),
+                 .status = ReadStatus::ok});
+  }
+  const EnergyFigure figure = gauge_energy(history, time_of(0), time_of(end_ms - first_ms));
+  sum.is_known = sum.is_known || figure.energy.has_value();
+  sum.energy_j += figure.energy.value_or(Joules()).si();
+  sum.errors.add(figure.uncertainty, figure.common);
+}
+
+MeasuredEnergy TablePower::energy() const {
+  Sum sum = sum_;
+  add_stretch(sum, rows_, last_ms_);
+  MeasuredEnergy energy{.unknown = Seconds(static_cast<double>(sum.unknown_ms) * 1e-3)};
+  if (energy.unknown > Seconds(0)) energy.flags.set(Flag::gap);
+  if (!sum.is_known) return energy;
+  energy.energy = Joules(sum.energy_j);
+  sum.errors.add(Joules(std::sqrt(bridged2_j2())), Joules());
+  energy.uncertainty = sum.errors.uncertainty();
+  energy.common = sum.errors.common();
+  if (sum.energy_j == 0.0) energy.flags.set(Flag::zero);
+  return energy;
+}
+
+}  // namespace wattle

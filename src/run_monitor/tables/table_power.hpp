@@ -1,0 +1,60 @@
+// Energy of a GPU from the powers in a table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "run_monitor/rounds/row_gaps.hpp"
+#include "run_monitor/tables/table_cell.hpp"
+#include "wattle/energy.hpp"
+
+namespace wattle {
+
+/// Each power holds until the next row, but not over a pause. It is summed up, with its
+/// uncertainty, as the power of every gauge is (see `gauge_energy`), some hundred rows at a time: a
+/// table of any length takes the same memory. Threads: one at a time.
+class TablePower {
+ public:
+  /// A row of `time_ms`; `gap`: since the row before.
+  void add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power);
+  /// Of all rows so far. Without energy where no stretch has a power.
+  [[nodiscard]] MeasuredEnergy energy() const;
+
+ private:
+  /// A power that held from its time on.
+  struct Row {
+    std::int64_t time_ms;
+    double power_w;
+  };
+  /// Powers that follow each other without a gap, of which the last one ends the stretch.
+  struct Sum {
+    bool is_known = false;
+    double energy_j = 0.0;
+    UncertaintySum errors{};
+    std::int64_t unknown_ms = 0;
+  };
+  static constexpr std::size_t kMostRows = 900;
+
+  /// The power of the last row held until `end_ms`; a new stretch begins.
+  void close(std::int64_t end_ms);
+  static void add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_t end_ms);
+
+  /// Notes a power that follows another one, and for how long that one was held in place of rows
+  /// that are missing.
+  void note_change(const RowGaps::Gap& gap, const Cell& power) noexcept;
+  /// (2 u)^2 of what was held in place of rows that are missing.
+  [[nodiscard]] double bridged2_j2() const noexcept;
+
+  std::optional<double> last_w_{};  ///< the power of the row before, if it had one
+  double changes2_w2_ = 0.0;        ///< sum of squares from row to row
+  std::uint64_t changes_ = 0;
+  double bridged2_s2_ = 0.0;
+  double bridged_j_ = 0.0;  ///< changes times the time in which they may have been
+  std::vector<Row> rows_;   ///< of the stretch that goes on; empty where the power is not known
+  std::int64_t last_ms_ = 0;
+  Sum sum_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,38 @@
+// What a benchmark found, in words: the same in a terminal and in a browser.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runs/bench/bench_record.hpp"
+
+namespace wattle {
+
+/// Of the columns of `cost_cells`.
+inline constexpr std::array<const char*, 6> kCostTitles = {
+    "", "mean", "± sd", "median", "min .. max", "95 % of the mean"};
+/// A cost of the runs, beginning with its name; no cells where it is not known.
+[[nodiscard]] std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs);
+
+/// Kinds of energy that are in no total, and why: sentences.
+[[nodiscard]] std::vector<std::string> missing_energy(const BenchRecord& bench);
+
+/// Lines about the mean of its runs; empty where nothing is estimated. Never measured.
+[[nodiscard]] std::vector<std::string> estimate_words(const BenchCommand& command);
+
+/// A command compared with the reference.
+struct ReferenceComparison {
+  const BenchCommand* command;
+  Comparison comparison;  ///< has a ratio
+  std::string sentence;
+};
+/// These costs of each command, if known. Empty without a second command.
+[[nodiscard]] std::vector<ReferenceComparison> comparisons_with_reference(
+    const BenchRecord& bench, std::span<const Cost> costs = kCostsInSentences);
+/// What these claims are about, and what they cannot see: sentences.
+[[nodiscard]] std::vector<std::string> notes_on_claims(
+    const BenchRecord& bench, const std::vector<ReferenceComparison>& found);
+
+}  // namespace wattle

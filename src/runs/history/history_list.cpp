@@ -1,0 +1,242 @@
+// What a list of runs has: each run in short, and the runs that a filter selects.
+#include <fmt/format.h>
+
+#include "base/deflate.hpp"
+#include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
+#include "runs/history/history.hpp"
+#include "runs/history/history_values.hpp"
+#include "runs/history/run_id.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+/// The rest of a SELECT from `runs`, with its values.
+struct SqlQuery {
+  std::string text;
+  std::vector<SqlValue> values{};
+};
+
+SqlQuery condition_of(const HistoryFilter& filter) {
+  SqlQuery query;
+  const auto add = [&](std::string_view condition, std::initializer_list<SqlValue> values) {
+    query.text += query.text.empty() ? " WHERE " : " AND ";
+    query.text += condition;
+    query.values.insert(query.values.end(), values);
+  };
+  if (!filter.command.empty()) {
+    add("command IN (SELECT id FROM commands WHERE instr(line, ?) > 0)", {filter.command});
+  }
+  if (!filter.host.empty()) {
+    add("host = (SELECT id FROM hosts WHERE name = ?)", {filter.host});
+  }
+  if (filter.since_unix_s) add("started >= ?", {*filter.since_unix_s});
+  if (filter.until_unix_s) add("started < ?", {*filter.until_unix_s});
+  // With "+" SQLite goes through the runs by their start, and need not sort those of a tag.
+  for (const auto& [key, value] : filter.tags) {
+    if (value.empty()) {
+      add("+number IN (SELECT run FROM tags WHERE key = ?)", {key});
+    } else {
+      add("+number IN (SELECT run FROM tags WHERE key = ? AND value = ?)", {key, value});
+    }
+  }
+  return query;
+}
+
+SqlQuery query_of(const HistoryFilter& filter) {
+  SqlQuery query = condition_of(filter);
+  query.text += " ORDER BY started DESC, number DESC";
+  if (filter.limit) {
+    query.text += " LIMIT ?";
+    query.values.emplace_back(static_cast<std::int64_t>(*filter.limit));
+  }
+  return query;
+}
+
+/// No series is longer; a damaged file must not take all memory.
+constexpr std::size_t kMostSeriesBytes = std::size_t{64} << 20U;
+
+std::optional<double> number_or_none(const SqlRow& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(row.number(column));
+}
+std::optional<int> integer_or_none(const SqlRow& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(static_cast<int>(row.integer(column)));
+}
+
+}  // namespace
+
+RunSummary summary_of(const RunRecord& record) {
+  const std::optional<Seconds> cpu = record.cpu();
+  return {.id = {},
+          .started_unix_s = record.started_unix_s,
+          .wall_s = record.wall.count(),
+          .command = shell_line(record.command),
+          .host = record.host.name,
+          .exit_code = record.exit.code,
+          .signal = record.exit.signal,
+          .energy_j = si(record.energy.total),
+          .energy_uncertainty_j = si(record.energy.uncertainty),
+          .energy_is_lower_bound =
+              record.energy.total ? std::optional(record.energy.is_lower_bound()) : std::nullopt,
+          .cpu_s = cpu ? std::optional(cpu->count()) : std::nullopt,
+          .peak_rss_bytes = record.peak_rss_bytes};
+}
+
+std::vector<RunHistory::Row> RunHistory::rows(std::string_view rest,
+                                              const std::vector<SqlValue>& values) {
+  enum Column {
+    number_column,
+    id_column,
+    started_column,
+    wall_column,
+    command_column,
+    host_column,
+    code_column,
+    signal_column,
+    energy_column,
+    uncertainty_column,
+    cpu_column,
+    memory_column,
+    commit_column,
+    dirty_column,
+    lower_bound_column,
+    seal_column
+  };
+  std::vector<Row> list;
+  const std::string columns =
+      "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
+      "(SELECT name FROM hosts WHERE id = host), ";
+  query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty, " +
+            "lower_bound, seal FROM runs" + std::string(rest),
+        values, [&](const SqlRow& row) {
+          Row& one = list.emplace_back();
+          RunSummary& run = one.run;
+          one.number = row.integer(number_column);
+          if (!row.is_null(seal_column)) one.seal = row.integer(seal_column);
+          run.id = run_id_text(static_cast<std::uint64_t>(row.integer(id_column)));
+          run.started_unix_s = row.number(started_column);
+          run.wall_s = row.number(wall_column);
+          run.command = row.text(command_column);
+          run.host = row.text(host_column);
+          run.exit_code = integer_or_none(row, code_column);
+          run.signal = integer_or_none(row, signal_column);
+          run.energy_j = number_or_none(row, energy_column);
+          run.energy_uncertainty_j = number_or_none(row, uncertainty_column);
+          run.cpu_s = number_or_none(row, cpu_column);
+          if (!row.is_null(memory_column)) {
+            run.peak_rss_bytes = static_cast<std::uint64_t>(row.integer(memory_column));
+          }
+          run.git_commit = row.text(commit_column);
+          if (!row.is_null(dirty_column)) run.git_dirty = row.integer(dirty_column) != 0;
+          if (!row.is_null(lower_bound_column)) {
+            run.energy_is_lower_bound = row.integer(lower_bound_column) != 0;
+          }
+        });
+  for (Row& row : list) row.run.tags = tags_of(row.number);
+  return list;
+}
+
+std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
+  const SqlQuery asked = query_of(filter);
+  std::vector<RunSummary> list;
+  for (Row& row : rows(asked.text, asked.values)) {
+    if (row.is_whole()) {
+      list.push_back(std::move(row.run));
+      continue;
+    }
+    const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
+    try {
+      list.push_back(summary_by_record({row.number, id}, std::move(row.run)));
+    } catch (const WriteError&) {
+      throw;
+    } catch (const Error& error) {
+      damage_.push_back(damage_text(id, error.what()));
+    }
+  }
+  return list;
+}
+
+std::size_t RunHistory::count(const HistoryFilter& filter) {
+  const SqlQuery asked = condition_of(filter);
+  const auto count = query_number("SELECT count(*) FROM runs" + asked.text, asked.values);
+  return static_cast<std::size_t>(count.value_or(0));
+}
+
+std::vector<RunHistory::Found> RunHistory::numbers(const HistoryFilter& filter) {
+  std::vector<Found> found;
+  const SqlQuery asked = query_of(filter);
+  query("SELECT number, id FROM runs" + asked.text, asked.values, [&](const SqlRow& row) {
+    found.push_back({row.integer(0), static_cast<std::uint64_t>(row.integer(1))});
+  });
+  return found;
+}
+
+Tags RunHistory::tags_of(std::int64_t number) {
+  Tags tags;
+  query("SELECT key, value FROM tags WHERE run = ?", {number},
+        [&](const SqlRow& row) { tags.emplace(row.text(0), row.text(1)); });
+  return tags;
+}
+
+SavedRun RunHistory::read(const Found& found) {
+  SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
+  query(
+      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, "
+      "git_commit, "
+      "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
+      {found.number}, [&](const SqlRow& row) {
+        enum Column {
+          directory_column = 2,
+          worktree_column,
+          branch_column,
+          unknown_column,
+          series_column,
+          commit_column,
+          dirty_column
+        };
+        saved.record = record_of(row);
+        require_whole(saved.record, found.id);
+        saved.directory = row.text(directory_column);
+        if (!row.is_null(worktree_column)) {
+          saved.git = GitState{.commit = std::string(row.text(commit_column)),
+                               .branch = std::string(row.text(branch_column)),
+                               .dirty = {},
+                               .unknown = std::string(row.text(unknown_column)),
+                               .worktree = row.text(worktree_column)};
+          if (!row.is_null(dirty_column)) saved.git->dirty = row.integer(dirty_column) != 0;
+        }
+        const auto series = row.is_null(series_column)
+                                ? std::nullopt
+                                : decompress(row.text(series_column), {}, kMostSeriesBytes);
+        if (series) saved.series = PowerCourse::unpacked(*series);
+      });
+  return saved;
+}
+
+SavedRun RunHistory::get(std::string_view id) {
+  const Found found = find(id);
+  try {
+    return read(found);
+  } catch (const WriteError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(damage_text(found.id, error.what()));
+  }
+}
+
+void RunHistory::each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take) {
+  for (const Found& found : numbers(filter)) {
+    std::optional<SavedRun> run;
+    try {
+      run = read(found);
+    } catch (const WriteError&) {
+      throw;
+    } catch (const Error& error) {
+      damage_.push_back(damage_text(found.id, error.what()));
+    }
+    if (run) take(*std::move(run));
+  }
+}
+
+}  // namespace wattle

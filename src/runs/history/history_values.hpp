@@ -1,0 +1,38 @@
+// How a run is written into the history: values of its columns, and what shows that one is damaged.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/sqlite.hpp"
+#include "runs/history/history.hpp"
+
+namespace wattle {
+
+/// Null where it is not known.
+template <class T>
+SqlValue sql_value(const std::optional<T>& value) {
+  if (!value) return nullptr;
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(*value);
+  } else {
+    return static_cast<std::int64_t>(*value);
+  }
+}
+inline SqlValue sql_value(const std::string& text) {
+  return text.empty() ? SqlValue(nullptr) : SqlValue(text);
+}
+
+/// A hash of what a list shows of a run, with its ID, git and tags.
+[[nodiscard]] std::int64_t seal_of(const RunSummary& run);
+
+/// Throws `Error` unless the record is that of the ID, which is a hash of it.
+void require_whole(std::string_view record, std::uint64_t id);
+
+/// "run k3m9x2qa is damaged: WHY; ..."
+[[nodiscard]] std::string damage_text(std::uint64_t id, std::string_view why);
+
+}  // namespace wattle

@@ -1,0 +1,344 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sampling/counters/counter_lag.hpp"
+#include "sampling/counters/counter_pause.hpp"
+#include "sampling/integrate.hpp"
+#include "sampling/uncertainty.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+Joules joules(const Channel& channel, double ticks) noexcept {
+  return Joules(channel.scale() * ticks);
+}
+
+/// What a counter showed at both ends of a window.
+struct Ends {
+  Boundary first;
+  Boundary last;
+};
+
+/// A reading of a counter as an end of a window.
+std::optional<Boundary> boundary(const std::optional<StoredReading>& reading) noexcept {
+  if (!reading) return std::nullopt;
+  return Boundary{.at = reading->first_seen, .ticks = reading->raw};
+}
+
+/// When the counter showed its last ticks first, where that is longer before the end than it can
+/// stand still; else the end. What was spent since then is not known.
+TimePoint stopped_at(const History& history, const Ends& ends) noexcept {
+  // A counter that is late by less is not suspected.
+  static constexpr nanoseconds kShortest = std::chrono::seconds(1);
+  static constexpr nanoseconds kExact = std::chrono::milliseconds(1);
+  const nanoseconds limit = std::max(longest_standstill(history.channel()), kShortest);
+  const auto stands_at = [&](TimePoint at) {
+    const auto reading = history.values().at(at).before;
+    return reading && reading->raw >= ends.last.ticks;
+  };
+  TimePoint moving = ends.first.at;
+  TimePoint standing = ends.last.at;
+  // Without a tick in the whole window see `is_stuck`; a fraction lies between two that differ.
+  const bool has_moved = ends.last.ticks > ends.first.ticks && ends.last.fraction == 0.0;
+  if (!has_moved || standing - moving <= limit || !stands_at(standing - limit)) return standing;
+  while (standing - moving > kExact) {
+    const TimePoint middle = moving + (standing - moving) / 2;
+    (stands_at(middle) ? standing : moving) = middle;
+  }
+  return standing;
+}
+
+std::optional<Ends> ends_of(const History& history, const EnergyWindow& window) noexcept {
+  const auto or_else = [](std::optional<Boundary> end, auto look_up) {
+    return end ? end : look_up();
+  };
+  const auto first = or_else(or_else(window.first, [&] { return history.at(window.begin); }),
+                             [&] { return boundary(history.values().at(window.begin).after); });
+  const auto last = or_else(or_else(window.last, [&] { return history.at(window.end); }),
+                            [&] { return boundary(history.values().at(window.end).before); });
+  if (!first || !last || last->at <= first->at) return std::nullopt;
+  if (last->at <= window.begin || first->at >= window.end) return std::nullopt;
+  Ends ends{.first = *first, .last = *last};
+  ends.last.at = stopped_at(history, ends);
+  return ends;
+}
+
+/// Mean power between two times that lie between readings.
+std::optional<Watts> mean_power(const History& history, TimePoint begin, TimePoint end) noexcept {
+  if (end <= begin) return std::nullopt;
+  const std::optional<double> ticks = history.values().ticks_between(begin, end);
+  if (!ticks) return std::nullopt;
+  return joules(history.channel(), *ticks) / Seconds(end - begin);
+}
+
+/// By how much the mean power changes from the interval between two readings in which `end` lies to
+/// the intervals around it. Where nothing is known of these, it could change by all it is.
+Watts change_between_readings(const History& history, const Boundary& end) noexcept {
+  const Timeline& values = history.values();
+  const auto [before, after] = values.at(end.at);
+  if (!before || !after) return Watts(0.0);
+  const Channel& channel = history.channel();
+  const auto power = [&](const StoredReading& from, const StoredReading& to) {
+    const Seconds length = to.first_seen - from.first_seen;
+    return joules(channel, static_cast<double>(to.raw - from.raw)) / length;
+  };
+  const Watts here = power(*before, *after);
+  const auto earlier = values.at(before->first_seen - nanoseconds(1)).before;
+  const auto later = values.at(after->first_seen).after;
+  if (!earlier && !later) return here;
+  const auto change = [&](Watts other) { return Watts(std::abs((other - here).si())); };
+  return std::max(earlier ? change(power(*earlier, *before)) : Watts(0.0),
+                  later ? change(power(*after, *later)) : Watts(0.0));
+}
+
+/// How far off a line between two readings can be at `end`. Over less than a few updates of the
+/// counter the power is noise.
+Joules interpolation_bound(const History& history, const Boundary& end,
+                           nanoseconds few_updates) noexcept {
+  if (end.bracket == nanoseconds(0)) return Joules(0.0);
+  const auto earlier = mean_power(history, end.at - few_updates, end.at);
+  const auto later = mean_power(history, end.at, end.at + few_updates);
+  const Watts change = end.bracket <= few_updates && earlier && later
+                           ? Watts(std::abs((*later - *earlier).si()))
+                           : change_between_readings(history, end);
+  return change * Seconds(end.bracket);
+}
+
+/// True if the counter was read in between, not only around it.
+bool is_read_between(const History& history, TimePoint begin, TimePoint end) noexcept {
+  constexpr nanoseconds kQuantum = std::chrono::microseconds(1);  // of the times in a timeline
+  const auto last = history.values().at(end - 2 * kQuantum).before;
+  return last && last->first_seen > begin + kQuantum;
+}
+
+/// The power after `at`, or before it where `sign` is -1, over a few updates of the counter: where
+/// it changed there, the highest mean that the updates allow, as it may have been higher still
+/// since the last one.
+std::optional<Watts> power_beside(const History& history, TimePoint at, int sign) noexcept {
+  const auto far_end = [&](int updates) {
+    return at + sign * updates * history.channel().update.p99;
+  };
+  const auto mean = [&](int updates) {
+    const TimePoint other = far_end(updates);
+    return mean_power(history, std::min(at, other), std::max(at, other));
+  };
+  std::optional<Watts> highest = mean(kNearUpdates);
+  const TimePoint other = far_end(kNearUpdates);
+  if (!is_read_between(history, std::min(at, other), std::max(at, other))) return highest;
+  for (int updates = 1; updates < kNearUpdates; ++updates) {
+    highest = std::max(highest, mean(updates));
+  }
+  return highest;
+}
+
+/// The power next to the ends, over a few updates of the counter.
+CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules energy,
+                            nanoseconds known) noexcept {
+  const Channel& channel = history.channel();
+  const TimePoint begin = ends.first.at;
+  const TimePoint end = ends.last.at;
+  const nanoseconds few_updates = kNearUpdates * channel.update.p99;
+  const Watts mean = energy / Seconds(known);
+  // A short window is all near to its ends.
+  const bool is_short = end - begin <= few_updates;
+  return {.power_at_begin = is_short ? mean : power_beside(history, begin, 1).value_or(mean),
+          .power_before_end = is_short ? mean : power_beside(history, end, -1).value_or(mean),
+          .begin_half_width = ends.first.half_width,
+          .end_half_width = ends.last.half_width,
+          .tick = channel.counter.tick,
+          .update = channel.update,
+          .begin_interpolation = interpolation_bound(history, ends.first, few_updates),
+          .end_interpolation = interpolation_bound(history, ends.last, few_updates)};
+}
+
+constexpr int kFewUpdates = 5;
+
+/// The ends of a window that was asked for afterwards, each looked up where the counter shows, on
+/// average, what had been spent until then. That is worth while where the counter was read about as
+/// often as it is renewed. Absent where it was not, where an end was read directly or lies too
+/// close to the last reading, or where it is not known what happened in between.
+std::optional<Ends> interpolated_ends(const History& history, const EnergyWindow& window) noexcept {
+  if (window.first || window.last || window.end <= window.begin) return std::nullopt;
+  const nanoseconds age = mean_age(history.channel().update);
+  const nanoseconds few_updates = kFewUpdates * history.channel().update.mean;
+  const auto shown_at = [&](TimePoint end) {
+    if (const auto paused = across_pause(history, end)) return paused;
+    const auto usual = history.at(end + age);
+    return usual && usual->bracket <= few_updates ? usual : std::nullopt;
+  };
+  auto first = shown_at(window.begin);
+  auto last = shown_at(window.end);
+  if (!first || !last) return std::nullopt;
+  if (history.condition(window.begin, window.end + age).unknown > nanoseconds(0)) {
+    return std::nullopt;
+  }
+  const Ends looked_up{.first = *first, .last = *last};
+  if (stopped_at(history, looked_up) < last->at) return std::nullopt;
+  first->at = window.begin;
+  last->at = window.end;
+  return Ends{.first = *first, .last = *last};
+}
+
+/// An end within a pause: of a power that is known as a mean over the pause alone. What it was
+/// within is not known: a part of it may have come at any time.
+InterpolatedEnd end_in_pause(const History& history, const Boundary& end, nanoseconds near,
+                             Watts mean) noexcept {
+  constexpr double kUnseen = 0.6;
+  const nanoseconds pause = end.bracket;
+  const auto power = [&](TimePoint from, TimePoint to) {
+    return mean_power(history, from, to).value_or(mean);
+  };
+  // A line through all of it: the pause starts and ends somewhere around here.
+  const Watts across = power(end.at - pause - near, end.at + pause + near);
+  const Watts change =
+      power(end.at + pause, end.at + pause + near) - power(end.at - pause - near, end.at - pause);
+  const Watts unseen = std::max(Watts(std::abs(change.si())), kUnseen * across);
+  return {.before = across, .after = across, .change = unseen * Seconds(pause)};
+}
+
+Joules interpolated_uncertainty(const History& history, const Ends& ends, Watts mean) noexcept {
+  const Channel& channel = history.channel();
+  const nanoseconds age = mean_age(channel.update);
+  const nanoseconds near = kFewUpdates * channel.update.mean;
+  const auto end_of = [&](Boundary end) {
+    if (across_pause(history, end.at)) return end_in_pause(history, end, near, mean);
+    end.at += age;
+    return InterpolatedEnd{.before = mean_power(history, end.at - near, end.at).value_or(mean),
+                           .after = mean_power(history, end.at, end.at + near).value_or(mean),
+                           .change = interpolation_bound(history, end, near)};
+  };
+  return interpolated_counter_uncertainty({.begin = end_of(ends.first),
+                                           .end = end_of(ends.last),
+                                           .tick = channel.counter.tick,
+                                           .update = channel.update});
+}
+
+/// What a reading may be away from the window's end without being counted as outside of it.
+constexpr nanoseconds kReadersOwnTime = std::chrono::milliseconds(5);
+
+/// How far direct readings lie outside of the window: where one device had to be waited for, the
+/// others were read that much too early, or too late itself. A few milliseconds are the reader's
+/// own, and count as the window's. What is not known of that time is in no energy, and not here.
+struct TimeOutside {
+  nanoseconds before{0};
+  nanoseconds after{0};
+};
+
+TimeOutside time_outside(const History& history, const EnergyWindow& window,
+                         const Ends& ends) noexcept {
+  const nanoseconds before = positive(window.begin - ends.first.at);
+  const nanoseconds after = positive(ends.last.at - window.end);
+  if (before + after >= ends.last.at - ends.first.at || window.end <= window.begin) return {};
+  const auto known = [&](nanoseconds length, TimePoint from, TimePoint to) {
+    return length > kReadersOwnTime ? positive(length - history.condition(from, to).unknown)
+                                    : nanoseconds(0);
+  };
+  return {.before = known(before, ends.first.at, window.begin),
+          .after = known(after, window.end, ends.last.at)};
+}
+
+/// Takes a direct reading that came at most `kReadersOwnTime` inside of the window as the window's
+/// end, and makes it that much less certain.
+void extend_to_window(const EnergyWindow& window, Ends& ends) noexcept {
+  static constexpr int kLeastPart = 10;
+  const nanoseconds most = std::min(kReadersOwnTime, (window.end - window.begin) / kLeastPart);
+  const nanoseconds before = ends.first.at - window.begin;
+  const nanoseconds after = window.end - ends.last.at;
+  if (window.first && before > nanoseconds(0) && before <= most) {
+    ends.first.half_width += before;
+    ends.first.at = window.begin;
+  }
+  if (window.last && after > nanoseconds(0) && after <= most) {
+    ends.last.half_width += after;
+    ends.last.at = window.end;
+  }
+}
+
+/// Without what was spent there, by the power next to the ends: which could be all wrong.
+Joules subtract_outside(const TimeOutside& beyond, Joules energy,
+                        CounterWindowFacts& facts) noexcept {
+  const Joules before = facts.power_at_begin * Seconds(beyond.before);
+  const Joules after = facts.power_before_end * Seconds(beyond.after);
+  facts.begin_interpolation = Joules(std::hypot(facts.begin_interpolation.si(), before.si()));
+  facts.end_interpolation = Joules(std::hypot(facts.end_interpolation.si(), after.si()));
+  return std::max(energy - before - after, Joules(0.0));
+}
+
+/// `is_all_timed`: nothing of it was counted before the events that were forgotten, of which the
+/// energy is known, but not the time.
+void set_energy(EnergyFigure& figure, const Channel& channel, Joules energy, nanoseconds known,
+                bool is_all_timed) noexcept {
+  figure.energy = energy;
+  if (is_all_timed) figure.mean = energy / Seconds(known);
+  if (known < channel.update.mean) {
+    // The counter may not have been renewed at all: there is a bound, but no power.
+    figure.flags.set(Flag::short_window);
+    figure.mean.reset();
+    figure.uncertainty = channel.counter.max_power * Seconds(channel.update.p99);
+  } else if (energy.si() == 0.0) {
+    figure.flags.set(Flag::zero);
+  }
+  figure.common = std::clamp(figure.common, Joules() - figure.uncertainty, figure.uncertainty);
+}
+
+}  // namespace
+
+EnergyFigure counter_energy(const History& history, const EnergyWindow& window) {
+  const Channel& channel = history.channel();
+  EnergyFigure figure{.method = Method::counter};
+  figure.flags = history.condition(window.begin, window.end).flags;
+  const std::optional<Ends> afterwards = interpolated_ends(history, window);
+  std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);
+  if (!ends) {
+    figure.unknown = positive(window.end - window.begin);
+    figure.flags.set(Flag::gap);
+    return figure;
+  }
+  if (!afterwards) extend_to_window(window, *ends);
+  const nanoseconds outside =
+      positive(ends->first.at - window.begin) + positive(window.end - ends->last.at);
+  if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
+  const Condition inside = history.condition(ends->first.at, ends->last.at);
+  nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
+  const TimeOutside beyond = time_outside(history, window, *ends);
+  const TimePoint from = std::max(ends->first.at, window.begin);
+  const TimePoint to = std::max(from, std::min(ends->last.at, window.end));
+  figure.unknown = history.condition(from, to).unknown + outside;
+  figure.known = positive(known - beyond.before - beyond.after);
+  if (figure.known <= Seconds(0)) return figure;
+
+  const double ticks = static_cast<double>(ends->last.ticks - ends->first.ticks) +
+                       (ends->last.fraction - ends->first.fraction);
+  if (is_stuck(channel, ticks, known)) {
+    figure.unknown = positive(window.end - window.begin);
+    figure.known = Seconds(0);
+    figure.flags.set(Flag::stuck);
+    return figure;
+  }
+  Joules energy = joules(channel, ticks);
+  if (afterwards) {
+    figure.uncertainty = interpolated_uncertainty(history, *ends, energy / Seconds(known));
+  } else {
+    CounterWindowFacts facts = facts_of(history, *ends, energy, known);
+    const bool is_whole = inside.unknown == nanoseconds(0);
+    const CounterLag lag =
+        is_whole ? counter_lag(history, window, ends->first, ends->last, energy) : CounterLag{};
+    figure.common = lag.common;
+    // What was spent in the age of the first reading was spent before the begin.
+    facts.power_at_begin = lag.power_before.value_or(facts.power_at_begin);
+    if (beyond.before + beyond.after > nanoseconds(0)) {
+      const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));
+      known = known - beyond.before - beyond.after;
+      if (energy != all) figure.flags.set(Flag::estimated);
+    }
+    figure.uncertainty = plain_counter_uncertainty(facts);
+    energy = std::max(energy - lag.bias, Joules());
+  }
+  set_energy(figure, channel, energy, known, inside.forgotten == nanoseconds(0));
+  return figure;
+}
+
+}  // namespace wattle

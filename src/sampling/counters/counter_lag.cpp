@@ -1,0 +1,93 @@
+#include "sampling/counters/counter_lag.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sampling/uncertainty.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kFarUpdates = 10;
+/// How exactly an observed update interval and a power near an end are known.
+constexpr double kLeftOfBias = 0.1;
+/// The same of an interval that is only published: boards of a kind differ by as much.
+constexpr double kOfPublished = 1.25;
+
+/// The mean power from an earlier reading to an end of the window.
+Watts power_since(const History& history, const StoredReading& earlier, const Boundary& end) {
+  const double ticks = static_cast<double>(end.ticks - earlier.raw) + end.fraction;
+  return Joules(history.channel().scale() * ticks) / Seconds(end.at - earlier.first_seen);
+}
+
+/// The last reading that is at least so many updates before `end`; absent where it was longer
+/// before it than `farthest`, or where the counter lost track in between.
+std::optional<StoredReading> reading_before(const History& history, const Boundary& end,
+                                            int updates, nanoseconds farthest) {
+  const nanoseconds update = history.channel().update.mean;
+  auto found = history.values().at(end.at - updates * update).before;
+  if (!found || end.at - found->first_seen > farthest) {
+    // None is that old: the oldest of those since then.
+    found = history.values().at(end.at - farthest).after;
+    if (!found || end.at - found->first_seen < update) return std::nullopt;
+  }
+  if (history.condition(found->first_seen, end.at).unknown > nanoseconds(0)) return std::nullopt;
+  return found;
+}
+
+/// By how much the power of the last update differs from that of the last few; absent where the
+/// counter was not read at its pace.
+std::optional<Watts> late_change(const History& history, const Boundary& end) {
+  const nanoseconds update = history.channel().update.mean;
+  const auto one = reading_before(history, end, 1, 2 * update);
+  const auto four = reading_before(history, end, kNearUpdates, 2 * kNearUpdates * update);
+  if (!one || !four || four->first_seen >= one->first_seen) return std::nullopt;
+  return power_since(history, *one, end) - power_since(history, *four, end);
+}
+
+std::optional<Watts> power_before(const History& history, const EnergyWindow& window,
+                                  const Boundary& first) {
+  const nanoseconds farthest = kFarUpdates * history.channel().update.mean;
+  const auto reading = reading_before(history, first, kNearUpdates, farthest);
+  return reading ? std::optional(power_since(history, *reading, first)) : window.power_before;
+}
+
+/// Absent where the window is too short for it to have a power of its own.
+std::optional<Watts> power_at_end(const History& history, const Boundary& first,
+                                  const Boundary& last) {
+  const auto reading = reading_before(history, last, kNearUpdates, last.at - first.at);
+  if (!reading || reading->first_seen <= first.at) return std::nullopt;
+  return power_since(history, *reading, last);
+}
+
+}  // namespace
+
+CounterLag counter_lag(const History& history, const EnergyWindow& window, const Boundary& first,
+                       const Boundary& last, Joules energy) {
+  const UpdateInterval& update = history.channel().update;
+  const Seconds age(mean_age(update));
+  const Seconds length(last.at - first.at);
+  if (age <= Seconds(0)) return {};
+  const std::optional<Watts> before = power_before(history, window, first);
+  const std::optional<Watts> at_end = power_at_end(history, first, last);
+  if (!before || length < Seconds(update.mean)) {
+    const Watts mean = energy / length;
+    const Watts highest = std::max({at_end.value_or(mean), mean, before.value_or(Watts())});
+    return {.common = Joules() - highest * age, .power_before = before};
+  }
+  // Without a power at the end: that of the window itself, of which the bias is a part.
+  const Joules bias = at_end ? (*before - *at_end) * age
+                             : (*before * age - energy * (age / length)) / (1.0 - age / length);
+  if (!update.is_observed) return {.common = kOfPublished * bias, .power_before = before};
+  CounterLag lag{.bias = bias, .common = kLeftOfBias * bias, .power_before = before};
+  const std::optional<Watts> change_before = late_change(history, first);
+  const std::optional<Watts> change_at_end = late_change(history, last);
+  if (change_before && change_at_end) {
+    lag.common = lag.common + 2.0 * ((*change_before - *change_at_end) * age);
+  }
+  return lag;
+}
+
+}  // namespace wattle

@@ -1,0 +1,50 @@
+#include "sampling/counters/cross_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace wattle {
+namespace {
+
+CrossCheck compare(const MeasuredWindow::Result& preferred, const MeasuredWindow::Result& other,
+                   Seconds apart) {
+  const Joules combined(
+      std::hypot(preferred.figure.uncertainty.si(), other.figure.uncertainty.si()));
+  const Watts power =
+      std::max(preferred.figure.mean.value_or(Watts(0.0)), other.figure.mean.value_or(Watts(0.0)));
+  return {.domain = preferred.channel.domain,
+          .source = preferred.channel.source,
+          .other_source = other.channel.source,
+          .energy = preferred.figure.energy,
+          .other_energy = other.figure.energy,
+          .tolerance = combined + power * apart};
+}
+
+}  // namespace
+
+std::optional<Joules> CrossCheck::difference() const noexcept {
+  if (!energy || !other_energy) return std::nullopt;
+  return Joules(std::abs((*energy - *other_energy).si()));
+}
+
+bool CrossCheck::agrees() const noexcept {
+  const std::optional<Joules> apart = difference();
+  return apart && *apart <= tolerance;
+}
+
+std::vector<CrossCheck> cross_check(const std::vector<std::vector<MeasuredWindow::Result>>& sources,
+                                    Seconds apart) {
+  std::map<Domain, const MeasuredWindow::Result*> preferred;
+  std::vector<CrossCheck> checks;
+  for (const auto& results : sources) {
+    for (const MeasuredWindow::Result& result : results) {
+      const auto [known, is_first] = preferred.try_emplace(result.channel.domain, &result);
+      if (!is_first) checks.push_back(compare(*known->second, result, apart));
+    }
+  }
+  std::ranges::stable_sort(checks, {}, &CrossCheck::domain);
+  return checks;
+}
+
+}  // namespace wattle

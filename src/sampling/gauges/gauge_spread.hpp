@@ -1,0 +1,179 @@
+// How much a gauge's values scatter from one sample to the next: what a window's uncertainty is
+// made from, since the power between two samples was as far off as that.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/numbers/value_range.hpp"
+#include "sampling/timeline/timeline.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// Sums what cannot be predicted of each value x(t) from those before it, by least squares:
+///
+///   x(t) = a + b x(t - 1) + c x(t - 2) + d x(t - 3) + rest(t)      as many as `lags` says
+///
+/// That is 0 for a sine of any period (b = 2 cos(2 pi h / period), c = -1), however coarse the
+/// samples are, and the variance of the values themselves for a power that does not depend
+/// on its value one sample before. Memory does not grow with the values. Threads: one at a time.
+class Innovations {
+ public:
+  /// `lags`: 2 or 3. A fit to few values fits anything: the sum is infinite for fewer than
+  /// `fewest_equations`, one for each sample that has `lags` samples before it.
+  Innovations(std::size_t lags, double fewest_equations) noexcept
+      : lags_(lags), fewest_equations_(fewest_equations) {}
+
+  /// The next value, which was seen at `samples` samples, one after the other.
+  void add(double value, std::uint64_t samples) noexcept;
+  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+  /// Sum over all samples of what cannot be predicted, squared; infinite for too few samples.
+  [[nodiscard]] double squares() const noexcept;
+
+ private:
+  static constexpr std::size_t kMostLags = 3;
+  static constexpr std::size_t kTerms = kMostLags + 2;
+  void add_sample(double value, double times) noexcept;
+
+  std::size_t lags_;
+  double fewest_equations_;
+  double first_ = 0.0;
+  std::array<double, kMostLags> before_{};  ///< the newest first; all values are less the first one
+  std::uint64_t samples_ = 0;
+  /// Sums of the products of 1, x(t - 1), x(t - 2), x(t - 3), x(t); a lag that is not used is 0.
+  std::array<std::array<double, kTerms>, kTerms> products_{};
+};
+
+/// Finds out whether values come back after a few samples: those of a load that is in step with the
+/// gauge, its period to the gauge's as two small whole numbers. Such a load is seen at the same few
+/// phases again and again. Memory does not grow with the values. Threads: one at a time.
+class Recurrence {
+ public:
+  /// The next value, which was seen at `samples` samples, one after the other.
+  void add(double value, std::uint64_t samples) noexcept;
+  /// After how many samples they come back, 2 to 8, while they change; 0 where they do not.
+  [[nodiscard]] std::uint64_t samples() const noexcept;
+  /// Samples before which the value had changed within the last 8.
+  [[nodiscard]] std::uint64_t changing() const noexcept { return changing_; }
+
+ private:
+  static constexpr std::size_t kMostSamples = 8;
+  std::array<double, kMostSamples> before_{};  ///< the newest first
+  std::array<std::uint64_t, kMostSamples + 1>
+      changed_{};  ///< samples unlike the one that many before
+  std::array<std::uint64_t, kMostSamples + 1> came_back_{};  ///< of these, to the value of then
+  std::uint64_t changing_ = 0;
+};
+
+/// How a gauge samples the power.
+struct GaugeSampling {
+  double coverage = 0.0;  ///< the part of the time that it sees
+  /// By how much the times of two samples may differ from the times of their readings, as a part of
+  /// the time between two samples.
+  double jitter = 0.0;
+  bool lags = false;  ///< it follows the power with a first-order lag
+};
+
+/// The variance of what happens between two samples, h apart, as a part of h^2 times the variance
+/// from sample to sample, of a power that is another one at each sample.
+[[nodiscard]] double unseen_part(double coverage) noexcept;
+
+/// Finds from the readings of a gauge in and around a window how large their errors can be.
+/// Threads: one at a time.
+class GaugeSpread {
+ public:
+  /// A value counts as around the begin until `begin_until`, as around the end from `end_from` on.
+  /// `spacing`: from one sample of the sensor to the next; `period`: from one reading to the next,
+  /// which can be less. `is_whole`: no reading in between will be left out.
+  GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing,
+              std::chrono::nanoseconds period, bool is_whole = true) noexcept
+      : begin_until_(begin_until),
+        end_from_(end_from),
+        spacing_(std::max(spacing, std::chrono::nanoseconds(1))),
+        period_(std::min(std::max(period, std::chrono::nanoseconds(1)), spacing_)),
+        is_whole_(is_whole) {}
+
+  /// Takes the next reading, in their order.
+  void add(const StoredReading& reading, double watts) noexcept;
+
+  /// The readings of `time` are left out, up to the next one to be added, which is `watts`. From
+  /// the last reading to that, the squares of all changes are `squared_changes_w2`.
+  void leave_out(double squared_changes_w2, double watts, std::chrono::nanoseconds time) noexcept;
+
+  /// Sum over all samples of the variance of the power from one to the next, in W^2, of a power
+  /// that would be another one at each sample (`unseen_part`). It is the least of two: what cannot
+  /// be predicted of each value, less what comes from samples that are not equally far apart; and
+  /// half the squared changes of neighbours, times how unsteady the power is.
+  ///
+  /// A change that is alone costs less, since it is only not known where it was. Changes are alone
+  /// where values differ twice as much, in squares, over two samples as over one. A power that is
+  /// another one at each sample differs as much.
+  ///
+  /// Where n values come back after k samples, errors do not average out: the power always changes
+  /// at the same unknown places between two samples: a change that is alone, n/k times.
+  /// What was left out counts as what follows it.
+  [[nodiscard]] double scatter_w2(const GaugeSampling& sampling) const noexcept;
+  /// By how much the power changed around the ends.
+  [[nodiscard]] Watts begin_change() const noexcept { return Watts(begin_range_.width()); }
+  [[nodiscard]] Watts end_change() const noexcept { return Watts(end_range_.width()); }
+  /// By how much it may change until the next sample: as much as it last did, and more where that
+  /// was growing, or as much as it does on average. Where it changed at the last sample for the
+  /// first time, `just_begun` times as much as there, or as much as it ever did.
+  [[nodiscard]] Watts change_since(double just_begun) const noexcept;
+  /// From the one end to the other; negative where it fell.
+  [[nodiscard]] Watts overall_rise() const noexcept { return Watts(last_ - first_); }
+  /// The variance of the power, in W^2. Of what was left out only what its changes show.
+  [[nodiscard]] double variance_w2() const noexcept;
+  /// The sum of the squares of its changes from one sample to the next, in W^2.
+  [[nodiscard]] double changes_w2() const noexcept { return squared_changes_w2_; }
+  /// The same of what is left of each change after the one before it, where that can be predicted:
+  /// next to nothing where the values follow a smooth course.
+  [[nodiscard]] double bends_w2() const noexcept;
+  /// The most that the power fell, or may be about to: from the highest value to the lowest one,
+  /// where it fell by a twentieth of that at least.
+  [[nodiscard]] Watts fall() const noexcept;
+  /// The longest that one value, below the highest before it, was read again and again.
+  [[nodiscard]] std::chrono::nanoseconds longest_hold() const noexcept { return longest_hold_; }
+
+ private:
+  void add_changes_over_two(double watts, std::uint64_t samples) noexcept;
+  /// From `alone`, where changes are, to 1.
+  [[nodiscard]] double unsteadiness(double alone) const noexcept;
+  [[nodiscard]] double unforeseen_w2() const noexcept;
+
+  TimePoint begin_until_;
+  TimePoint end_from_;
+  std::chrono::nanoseconds spacing_;
+  std::chrono::nanoseconds period_;
+  bool is_first_ = true;
+  TimePoint last_sample_;
+  double first_ = 0.0;
+  double last_ = 0.0;
+  double change_before_last_ = 0.0;
+  double last_change_ = 0.0;
+  double squared_changes_w2_ = 0.0;
+  std::uint64_t samples_ = 0;
+  double samples_left_out_ = 0.0;
+  double sum_w_ = 0.0;       ///< over all samples, of the values less the first one
+  double squares_w2_ = 0.0;  ///< of these, squared
+  double highest_ = 0.0;
+  double lowest_ = 0.0;
+  Watts fall_{};
+  std::chrono::nanoseconds longest_hold_{0};
+  std::array<double, 2> before_{};  ///< the values of the last samples, the newest first
+  std::uint64_t samples_before_ = 0;
+  double over_one_w2_ = 0.0;  ///< sum of the squares of the changes from one sample to the next
+  double over_two_w2_ = 0.0;  ///< the same to the one after that
+  bool is_whole_;
+  Innovations of_few_{2, 6.0};
+  Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
+  Recurrence recurrence_;
+  ValueRange begin_range_;
+  ValueRange end_range_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,122 @@
+// Follows what the GPUs do while a command runs, and whether they do it for the command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sampling/readings.hpp"
+#include "usage/gpu/gpu_usage.hpp"
+#include "usage/running_window.hpp"
+#include "usage/tree/process_tree.hpp"
+
+namespace wattle {
+
+/// Of the devices of `Readings`, by their places in `readings.devices()`.
+struct SummedGpus {
+  std::vector<bool> included;  ///< sums are about these alone
+  std::vector<bool> counted;   ///< and those of utilization about these
+};
+
+/// Follows the devices of `Readings`. Threads: one at a time.
+class GpuMonitor {
+ public:
+  /// What `Readings` has to read for it, and how often, for samples every `interval`: power at
+  /// least ten times a second; the processes on each device every `interval`, from 0.1 to 1 s.
+  [[nodiscard]] static ReadingsOptions sampling(std::chrono::nanoseconds interval);
+
+  /// Tells whose a process is.
+  using KinshipOf = std::function<Kinship(pid_t)>;
+
+  /// `readings` outlives it.
+  GpuMonitor(const Readings& readings, SummedGpus choice);
+
+  /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
+  /// the command `began`. At least once a second: each list counts.
+  void sample(const KinshipOf& kinship_of, TimePoint began);
+
+  /// The command `began` and `ended`.
+  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const;
+
+  /// All GPUs together at the last `sample`.
+  struct Now {
+    std::optional<std::uint64_t> used_bytes;
+    std::optional<std::uint64_t> main_bytes;
+    std::optional<std::uint64_t> descendants_bytes;
+    std::optional<double> sum_percent;
+  };
+  [[nodiscard]] const Now& now() const noexcept { return now_; }
+  /// Of the devices that the sums are about; absent where one does not say.
+  [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
+  /// The devices whose utilization is in the sums.
+  [[nodiscard]] unsigned counted() const noexcept {
+    return static_cast<unsigned>(std::ranges::count(choice_.counted, true));
+  }
+
+ private:
+  /// For how long a GPU's engines worked.
+  struct EngineUse {
+    std::chrono::nanoseconds command{0};
+    std::chrono::nanoseconds others{0};
+  };
+  struct Gpu {
+    std::uint64_t lists_seen = 0;  ///< number of the newest process list that was read
+    bool was_used = false;
+    bool was_used_by_others = false;
+    bool all_known = true;        ///< every process in every list could be told from the command's
+    bool has_mps_server = false;  ///< which works for others, who are not listed one by one
+    // Of the newest list.
+    std::map<pid_t, Kinship> kinships;
+    std::map<pid_t, std::chrono::nanoseconds> engine_times;
+    std::optional<EngineUse> engine_use;   ///< absent where a process has no engine time
+    std::optional<TimePoint> listed_at;    ///< the newest of the lists that count
+    std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin
+    std::optional<std::uint64_t> total_bytes;
+    std::optional<std::uint64_t> peak_bytes;
+    RunningWindow utilization;
+    // Absent where the driver has no samples of it.
+    std::optional<BusyTime> first_busy;  ///< in the first list that counts
+    std::optional<BusyTime> busy;        ///< since then
+    std::optional<double> max_percent;
+    std::optional<double> max_celsius;
+    // At the last sample.
+    std::optional<std::uint64_t> used_bytes;
+    std::optional<double> percent;
+    // Of the newest list.
+    std::optional<std::uint64_t> main_bytes;
+    std::optional<std::uint64_t> descendants_bytes;
+  };
+
+  [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
+  [[nodiscard]] static std::string why_others_not_known(const Gpu& gpu, TimePoint began,
+                                                        TimePoint ended);
+  static void add_busy_time(Gpu& gpu, const ProcessList& list);
+  static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
+                               bool is_first_list);
+  /// Over a stretch of time.
+  struct MeanUtilization {
+    std::optional<double> percent;
+    std::string gap;  ///< why it is not known although it was read; else empty
+  };
+  [[nodiscard]] static MeanUtilization mean_utilization(const Readings::Device& device,
+                                                        const Gpu& gpu, TimePoint began,
+                                                        TimePoint ended);
+  [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu,
+                                  const MeanUtilization& mean, TimePoint began,
+                                  TimePoint ended) const;
+  void sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const;
+  void sample_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
+                        TimePoint began);
+
+  const Readings& readings_;
+  bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
+  SummedGpus choice_;
+  std::vector<Gpu> gpus_;
+  Now now_;
+  GpusUsage sums_;  ///< the largest ones so far
+};
+
+}  // namespace wattle

@@ -1,0 +1,120 @@
+#include "usage/process/process_times.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "base/cpu_time.hpp"
+#include "base/files/file.hpp"
+#include "base/text/split.hpp"
+#include "base/text/text.hpp"
+#include "usage/process/procfs.hpp"
+
+namespace wattle {
+namespace {
+
+std::string folder_of(const System& system, pid_t pid) {
+  return (system.procfs / std::to_string(pid)).string();
+}
+
+/// The path of a line "4:cpu,cpuacct:/a" or "0::/a"; empty where the line is of something else.
+std::string_view cpu_group_in(std::string_view line) noexcept {
+  if (std::ranges::count(line, ':') < 2) return {};
+  take_until(line, ':');
+  const std::string_view controllers = take_until(line, ':');
+  const bool is_cpus = controllers.empty() || controllers == "cpu" ||
+                       controllers == "cpu,cpuacct" || controllers == "cpuacct,cpu";
+  return is_cpus ? line : std::string_view();
+}
+
+}  // namespace
+
+std::vector<ProcessTimes> read_process_times(const System& system) {
+  const Procfs procfs(system, 0);
+  std::vector<ProcessTimes> times;
+  for (const pid_t pid : procfs.processes()) {
+    auto stat = procfs.read_stat(pid);
+    if (!stat) continue;
+    times.push_back({.pid = pid,
+                     .start_time = stat->start_time,
+                     .name = std::move(stat->name),
+                     .ticks = stat->user + stat->system});
+  }
+  std::ranges::sort(times, {}, &ProcessTimes::pid);
+  return times;
+}
+
+std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
+                                     const std::vector<ProcessTimes>& after) {
+  std::vector<ProcessUse> uses;
+  for (const ProcessTimes& now : after) {
+    const auto was = std::ranges::lower_bound(before, now.pid, {}, &ProcessTimes::pid);
+    const bool is_same =
+        was != before.end() && was->pid == now.pid && was->start_time == now.start_time;
+    const std::uint64_t from = is_same ? std::min(was->ticks, now.ticks) : 0;
+    if (now.ticks == from) continue;
+    uses.push_back({.pid = now.pid, .name = now.name, .cpu = ClockTicks(now.ticks - from)});
+  }
+  std::ranges::stable_sort(uses, std::ranges::greater(), &ProcessUse::cpu);
+  return uses;
+}
+
+std::string user_of(const System& system, pid_t pid) {
+  struct stat folder {};
+  if (::stat(folder_of(system, pid).c_str(), &folder) != 0) return "?";
+  std::array<char, 4096> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  const int error = ::getpwuid_r(folder.st_uid, &entry, buffer.data(), buffer.size(), &found);
+  if (error != 0 || found == nullptr) return std::to_string(folder.st_uid);
+  return printable(found->pw_name);
+}
+
+std::string cgroup_of(const System& system, pid_t pid) {
+  const auto text = read_file(folder_of(system, pid) + "/cgroup");
+  if (!text) return "?";
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::string_view path = cpu_group_in(take_line(rest));
+    if (path.size() > 1) return printable(path);
+  }
+  return "/";
+}
+
+std::string container_in(std::string_view cgroup) {
+  constexpr std::size_t kDigits = 64;
+  constexpr std::size_t kShown = 12;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < cgroup.size(); ++i) {
+    digits = std::isxdigit(static_cast<unsigned char>(cgroup[i])) != 0 ? digits + 1 : 0;
+    if (digits == kDigits) return std::string(cgroup.substr(i + 1 - kDigits, kShown));
+  }
+  return {};
+}
+
+std::string pod_in(std::string_view cgroup) {
+  constexpr std::string_view kPod = "pod";
+  constexpr std::size_t kUid = 36;
+  constexpr std::size_t kShown = 8;
+  constexpr std::array<std::size_t, 4> kMarks = {8, 13, 18, 23};
+  for (std::size_t at = cgroup.find(kPod); at != std::string_view::npos;
+       at = cgroup.find(kPod, at + 1)) {
+    const std::string_view uid = cgroup.substr(at + kPod.size(), kUid);
+    if (uid.size() < kUid) break;
+    bool is_uid = true;
+    for (std::size_t i = 0; i < kUid; ++i) {
+      const bool is_mark = std::ranges::find(kMarks, i) != kMarks.end();
+      is_uid = is_uid && (is_mark ? uid[i] == '-' || uid[i] == '_'
+                                  : std::isxdigit(static_cast<unsigned char>(uid[i])) != 0);
+    }
+    if (is_uid) return std::string(uid.substr(0, kShown));
+  }
+  return {};
+}
+
+}  // namespace wattle

@@ -1,0 +1,37 @@
+#include "usage/tree/process_tree.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/files/file.hpp"
+#include "usage/process/process.hpp"
+
+namespace wattle {
+
+Kinship kinship_of(pid_t pid, pid_t command) {
+  if (pid == command) return Kinship::main;
+  const pid_t self = ::getpid();
+  constexpr int kDeepest = 1000;
+  for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
+    if (pid == command) return Kinship::descendant;
+    const auto text = read_file("/proc/" + std::to_string(pid) + "/stat");
+    const auto process = text ? parse_process_stat(*text) : std::nullopt;
+    if (!process) return Kinship::unknown;
+    if (process->parent == self) return Kinship::descendant;
+    pid = process->parent;
+  }
+  return Kinship::stranger;
+}
+
+bool sees_machine_pids() {
+  // The first PID namespace has a number of its own: PROC_PID_INIT_INO of linux/proc_ns.h.
+  constexpr std::string_view kFirst = "pid:[4026531836]";
+  std::array<char, 64> text{};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", text.data(), text.size());
+  return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == kFirst;
+}
+
+}  // namespace wattle
