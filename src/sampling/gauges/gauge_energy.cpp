@@ -226,6 +226,16 @@ void add_uncertainty(EnergyFigure& figure, const History& history, TimePoint beg
   figure.common = common_of(history, spread, is_moved || ends);
 }
 
+void set_coverage(EnergyFigure& figure, const GaugeTraits& gauge, const GaugeKernel& kernel,
+                  nanoseconds spacing) noexcept {
+  if (gauge.window || gauge.time_constant) {
+    figure.coverage = std::min(1.0, Seconds(kernel.width) / Seconds(spacing));
+    if (misses_time(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
+  } else {
+    figure.flags.set(Flag::coverage_unknown);
+  }
+}
+
 }  // namespace
 
 EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end) {
@@ -267,12 +277,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
     figure.mean = *figure.energy / Seconds(seen.known);
   }
 
-  if (channel.gauge.window || channel.gauge.time_constant) {
-    figure.coverage = std::min(1.0, Seconds(kernel.width) / Seconds(spacing));
-    if (misses_time(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
-  } else {
-    figure.flags.set(Flag::coverage_unknown);
-  }
+  set_coverage(figure, channel.gauge, kernel, spacing);
   if (channel.gauge.longest_lag) {
     const FilteredEnergy filtered = filtered_energy(history, begin, end, *figure.energy);
     figure.energy = filtered.energy;
