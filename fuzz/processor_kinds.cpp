@@ -10,7 +10,7 @@ FUZZ_TARGET(processor_kinds)(const unsigned char* data, std::size_t size) {
   const Microarchitecture found = recognize(processors);
   fuzz::require(fuzz::is_clean(found.title), "a title is clean");
   fuzz::require(fuzz::is_clean(found.recognized_by), "what it is recognized by is clean");
-  fuzz::require(found.idle.low_w > 0.0 && found.idle.low_w <= found.idle.high_w, "idle is a range");
-  fuzz::require(found.full.low_w > 0.0 && found.full.low_w <= found.full.high_w, "full is a range");
+  fuzz::require(found.idle.low > 0.0 && found.idle.low <= found.idle.high, "idle is a range");
+  fuzz::require(found.full.low > 0.0 && found.full.low <= found.full.high, "full is a range");
   return 0;
 }
