@@ -1,6 +1,7 @@
 #include "estimate/machine_power.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace wattle {
@@ -54,8 +55,8 @@ PowerRange power_of(const ServerScale& scale, const PowerRange& factor,
   const PowerRange& each = machine.cores_per_package;
   const double whole_w = scale.watts(kPackages, each.typical) * factor.typical;
   const double watts = whole_w * cores.typical / (kPackages * each.typical);
-  const LogSpread spreads[] = {log_spread_of(factor), log_spread_of(cores),
-                               log_spread_of(each, scale.by_cores - 1.0)};
+  const std::array spreads{log_spread_of(factor), log_spread_of(cores),
+                           log_spread_of(each, scale.by_cores - 1.0)};
   double down = 0.0;
   double up = 0.0;
   for (const LogSpread& spread : spreads) {

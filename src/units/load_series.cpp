@@ -210,63 +210,76 @@ void LoadSeries::add_bin(const Bin& bin) {
 }
 
 void LoadSeries::seek_lag(std::size_t rows) {
+  for (std::size_t lag = 0; lag < kLags; ++lag) {
+    if (!add_at_lag(lag, rows)) return;
+  }
+  choose_lag();
+}
+
+/// False where there are too few rows.
+bool LoadSeries::add_at_lag(std::size_t lag, std::size_t rows) {
   std::vector<Columns> weights(rows);
-  for (std::size_t lag = 0; lag < kLags; ++lag) {
-    Columns mean_x{};
-    double mean_y = 0.0;
-    double count = 0.0;
-    std::vector<bool> is_known(rows);
-    const auto power = [&](std::size_t i) {
-      return rows_[i].joules / (static_cast<double>(rows_[i].end_ns - rows_[i].begin_ns) * 1e-9);
-    };
-    for (std::size_t i = 0; i < rows; ++i) {
-      is_known[i] = weights_of(rows_[i], static_cast<std::int64_t>(lag) * kLagStepNs, weights[i]);
-      // The same rows at each lag.
-      if (rows_[i].begin_ns - static_cast<std::int64_t>(kLags) * kLagStepNs < grid_first_ns_) {
-        is_known[i] = false;
-      }
-      if (!is_known[i]) continue;
-      count += 1.0;
-      mean_y += power(i);
-      for (std::size_t c = 0; c < kColumns; ++c) mean_x.at(c) += weights[i].at(c);
+  Columns mean_x{};
+  double mean_y = 0.0;
+  double count = 0.0;
+  std::vector<bool> is_known(rows);
+  const auto power = [&](std::size_t i) {
+    return rows_[i].joules / (static_cast<double>(rows_[i].end_ns - rows_[i].begin_ns) * 1e-9);
+  };
+  for (std::size_t i = 0; i < rows; ++i) {
+    is_known[i] = weights_of(rows_[i], static_cast<std::int64_t>(lag) * kLagStepNs, weights[i]);
+    // The same rows at each lag.
+    if (rows_[i].begin_ns - static_cast<std::int64_t>(kLags) * kLagStepNs < grid_first_ns_) {
+      is_known[i] = false;
     }
-    if (count < 2.0) return;
-    mean_y /= count;
-    for (double& mean : mean_x) mean /= count;
-    LagSums& sums = lags_.at(lag);
-    for (std::size_t i = 0; i < rows; ++i) {
-      if (!is_known[i]) continue;
-      const double y = power(i) - mean_y;
-      sums.yy += y * y;
-      for (std::size_t c = 0; c < kColumns; ++c) {
-        const double x = weights[i].at(c) - mean_x.at(c);
-        sums.xy.at(c) += x * y;
-        for (std::size_t d = 0; d <= c; ++d) {
-          sums.xx.at(c * kColumns + d) += x * (weights[i].at(d) - mean_x.at(d));
-        }
-      }
-    }
-    if (lag == 0) lag_rows_ += static_cast<std::uint64_t>(count);
+    if (!is_known[i]) continue;
+    count += 1.0;
+    mean_y += power(i);
+    for (std::size_t c = 0; c < kColumns; ++c) mean_x.at(c) += weights[i].at(c);
   }
-  std::array<double, kLags> residuals{};
-  const std::size_t n = std::min(known_.size() + 1, kColumns);
-  for (std::size_t lag = 0; lag < kLags; ++lag) {
-    const LagSums& sums = lags_.at(lag);
-    std::vector<double> xx(n * n);
-    for (std::size_t c = 0; c < n; ++c) {
+  if (count < 2.0) return false;
+  mean_y /= count;
+  for (double& mean : mean_x) mean /= count;
+  LagSums& sums = lags_.at(lag);
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!is_known[i]) continue;
+    const double y = power(i) - mean_y;
+    sums.yy += y * y;
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      const double x = weights[i].at(c) - mean_x.at(c);
+      sums.xy.at(c) += x * y;
       for (std::size_t d = 0; d <= c; ++d) {
-        xx[c * n + d] = xx[d * n + c] = sums.xx.at(c * kColumns + d);
+        sums.xx.at(c * kColumns + d) += x * (weights[i].at(d) - mean_x.at(d));
       }
     }
-    const std::vector<double> inverse = stable_inverse(xx, n);
-    double explained = 0.0;
-    for (std::size_t c = 0; c < n; ++c) {
-      for (std::size_t d = 0; d < n; ++d) {
-        explained += sums.xy.at(c) * inverse[c * n + d] * sums.xy.at(d);
-      }
-    }
-    residuals.at(lag) = std::max(sums.yy - explained, 1e-12 * sums.yy + 1e-300);
   }
+  if (lag == 0) lag_rows_ += static_cast<std::uint64_t>(count);
+  return true;
+}
+
+/// What a lag leaves unexplained of the power.
+double LoadSeries::residual(const LagSums& sums) const {
+  const std::size_t n = std::min(known_.size() + 1, kColumns);
+  std::vector<double> xx(n * n);
+  for (std::size_t c = 0; c < n; ++c) {
+    for (std::size_t d = 0; d <= c; ++d) {
+      xx[c * n + d] = xx[d * n + c] = sums.xx.at(c * kColumns + d);
+    }
+  }
+  const std::vector<double> inverse = stable_inverse(xx, n);
+  double explained = 0.0;
+  for (std::size_t c = 0; c < n; ++c) {
+    for (std::size_t d = 0; d < n; ++d) {
+      explained += sums.xy.at(c) * inverse[c * n + d] * sums.xy.at(d);
+    }
+  }
+  return std::max(sums.yy - explained, 1e-12 * sums.yy + 1e-300);
+}
+
+void LoadSeries::choose_lag() {
+  std::array<double, kLags> residuals{};
+  std::ranges::transform(lags_, residuals.begin(),
+                         [this](const LagSums& sums) { return residual(sums); });
   const auto best =
       static_cast<std::size_t>(std::ranges::min_element(residuals) - residuals.begin());
   const double evidence =
@@ -282,8 +295,8 @@ void LoadSeries::join_bins() {
   for (const Bin& bin : bins) add_bin(bin);
 }
 
-LoadFit LoadSeries::fit() const {
-  // With what was read since the last chunk.
+/// With what was read since the last chunk.
+LoadSeries LoadSeries::finished() const {
   LoadSeries whole = *this;
   const std::size_t rows = whole.covered_rows();
   if (rows > 0 &&
@@ -291,7 +304,11 @@ LoadFit LoadSeries::fit() const {
     whole.finish_chunk(rows);
   }
   while (!whole.chunks_.empty()) whole.bin_chunk();
+  return whole;
+}
 
+LoadFit LoadSeries::fit() const {
+  const LoadSeries whole = finished();
   LoadFit fit;
   Columns total{};
   double seconds = 0.0;

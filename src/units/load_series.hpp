@@ -88,6 +88,10 @@ class LoadSeries {
   void finish_chunk(std::size_t rows);
   void bin_chunk();
   void seek_lag(std::size_t rows);
+  [[nodiscard]] bool add_at_lag(std::size_t lag, std::size_t rows);
+  [[nodiscard]] double residual(const LagSums& sums) const;
+  void choose_lag();
+  [[nodiscard]] LoadSeries finished() const;
   void add_bin(const Bin& bin);
   void join_bins();
 

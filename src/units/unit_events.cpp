@@ -11,8 +11,8 @@ namespace {
 /// Threads take turns among the shards.
 std::size_t number_of_this_thread() noexcept {
   static std::atomic<std::size_t> next = 0;
-  static thread_local const std::size_t kNumber = next++;
-  return kNumber;
+  static thread_local const std::size_t number = next++;
+  return number;
 }
 
 std::atomic<std::uint64_t>& second_ends() noexcept {

@@ -6,10 +6,7 @@
 namespace wattle::detail {
 
 UnitTags::UnitTags(std::size_t most)
-    : most_(most + 1),
-      mask_(std::bit_ceil(4 * most_) - 1),
-      names_(most_),
-      places_(std::make_unique<std::atomic<std::uint16_t>[]>(mask_ + 1)) {
+    : most_(most + 1), mask_(std::bit_ceil(4 * most_) - 1), names_(most_), places_(mask_ + 1) {
   names_[kOther] = std::make_unique<const Name>(Name{.name = "other", .of = std::nullopt});
   size_ = 1;
 }

@@ -50,7 +50,7 @@ class UnitTags {
   std::vector<std::unique_ptr<const Name>> names_;  ///< has its full size from the start
   std::atomic<std::size_t> size_ = 0;
   /// By hash: a column; 0: free.
-  std::unique_ptr<std::atomic<std::uint16_t>[]> places_;
+  std::vector<std::atomic<std::uint16_t>> places_;
   std::atomic<std::uint64_t> beyond_ = 0;
 };
 

@@ -1,9 +1,13 @@
 #include "units/units_reader.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
-#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
@@ -36,8 +40,10 @@ void check(const WorkUnitsOptions& options) {
     fail("lag must be from 0 to 10 s");
   }
   for (const UnitIdlePower& idle : options.idle_power) {
-    if (!(idle.power.si() >= 0.0 && idle.uncertainty.si() >= 0.0 &&
-          idle.power.si() < std::numeric_limits<double>::infinity())) {
+    const auto is_from_0 = [](Watts power) {
+      return std::isfinite(power.si()) && power.si() >= 0.0;
+    };
+    if (!is_from_0(idle.power) || !is_from_0(idle.uncertainty)) {
       fail("the idle power of " + printable(idle.domain) + " is not a power from 0 W up");
     }
   }
@@ -189,7 +195,19 @@ std::vector<Refusal> UnitsReader::missing() const {
 }
 
 void UnitsReader::keep_desk() noexcept {
-  if (desk_->events.running() > 0) leak(desk_);
+  struct Kept {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<UnitDesk>> desks;
+  };
+  if (desk_->events.running() == 0) return;
+  if (desk_->events.is_copy()) return leak(desk_);
+  try {
+    static Kept& kept = *new Kept;  // never destroyed: a unit may end as late as the process
+    const std::scoped_lock lock(kept.mutex);
+    kept.desks.push_back(desk_);
+  } catch (const std::bad_alloc&) {
+    leak(desk_);
+  }
 }
 
 }  // namespace wattle::detail
