@@ -284,14 +284,19 @@ DeviceSearch search_for(Service& service, Loop& loop, const ServeOptions& option
           [&](Survey late) { service.add(std::move(late)); }};
 }
 
+struct Ending {
+  bool has_begun = false;
+  Service* service = nullptr;  ///< null until it exists
+};
+
 /// From here on no signal is lost, even if drivers are slow. A second signal ends the daemon at
-/// once. `served` is null until the service exists.
-void end_on_signals(EventLoop& loop, bool& has_ended, Service*& served) {
+/// once.
+void end_on_signals(EventLoop& loop, Ending& ending) {
   for (const int signal : {SIGTERM, SIGINT}) {
     loop.on_signal(signal, [&] {
-      const bool is_second = std::exchange(has_ended, true);
-      if (is_second || served == nullptr) return loop.stop();
-      served->control().end([&loop] { loop.stop(); });
+      const bool is_second = std::exchange(ending.has_begun, true);
+      if (is_second || ending.service == nullptr) return loop.stop();
+      ending.service->control().end([&loop] { loop.stop(); });
     });
   }
 }
@@ -318,9 +323,8 @@ int serve(const ServeOptions& options) {
   log_commands(commands.get(), options);
 
   EventLoop loop;
-  bool has_ended = false;
-  Service* served = nullptr;
-  end_on_signals(loop, has_ended, served);
+  Ending ending;
+  end_on_signals(loop, ending);
 
   for (const std::string& line : options.without_effect) log_warning(line);
   Inventory inventory = find_inventory(options);
@@ -335,7 +339,7 @@ int serve(const ServeOptions& options) {
   follow_devices(inventory, options.enabled, kSecond / options.gpu_hz, machine_clock());
   Service service(std::move(inventory), loop,
                   service_options(options, most_connections, journal, commands));
-  served = &service;
+  ending.service = &service;
   service.set_key(std::move(secrets.key));
   service.revoke(std::move(secrets.revoked));
   service.set_energy_history(std::move(history));
@@ -360,7 +364,7 @@ int serve(const ServeOptions& options) {
   loop.run();
   ServiceManager::notify_stopping();
   log_info("stopped");
-  return has_ended ? 0 : kFailed;
+  return ending.has_begun ? 0 : kFailed;
 }
 
 }  // namespace wattle::daemon
