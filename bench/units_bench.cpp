@@ -90,11 +90,11 @@ BENCHMARK(begin_and_end_allocate)->Unit(benchmark::kMillisecond)->Iterations(50)
 
 /// A window a request: each has the energy of the whole machine.
 void window_for_each(benchmark::State& state) {
-  static const wattle::EnergyMeter kFirst({.domains = std::vector<wattle::Domain>{},
-                                           .sources = {std::make_shared<MadeUpCounter>()},
-                                           .if_unavailable = wattle::IfUnavailable::ignore});
+  static const wattle::EnergyMeter first({.domains = std::vector<wattle::Domain>{},
+                                          .sources = {std::make_shared<MadeUpCounter>()},
+                                          .if_unavailable = wattle::IfUnavailable::ignore});
   for (auto _ : state) {
-    wattle::EnergyMeter meter = kFirst.another();
+    wattle::EnergyMeter meter = first.another();
     meter.start("request");
     meter.stop();
     benchmark::DoNotOptimize(meter.trace());

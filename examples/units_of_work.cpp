@@ -1,6 +1,6 @@
 // Joules per request of a server that handles many at the same time. docs/units.md
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -46,8 +46,10 @@ void measure(double tokens) {
 
 void serve() {
   wattle::WorkUnits units;
+  constexpr std::size_t kClients = 4;
   std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
+  clients.reserve(kClients);
+  for (std::size_t i = 0; i < kClients; ++i) {
     clients.emplace_back([&units] { handle(units, {.text = "hello"}); });
   }
   for (std::thread& client : clients) client.join();

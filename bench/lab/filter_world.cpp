@@ -59,8 +59,9 @@ class FilterCourse {
   std::vector<double> values_w_;
 };
 
-constexpr GaugeModel kInstantGauge = {
-    .name = {}, .update = {.mean_s = 0.1, .spread_s = 0.1e-3, .between_boards = 0.01}};
+GaugeModel instant_gauge() {
+  return {.name = {}, .update = {.mean_s = 0.1, .spread_s = 0.1e-3, .between_boards = 0.01}};
+}
 
 CounterModel board_counter() {
   return {.name = "board counter",
@@ -157,7 +158,7 @@ Trial run_trial(const FilterCell& cell, std::uint64_t seed) {
   const UpdateTimes updates(pace, cell.update_s * random.uniform(), random.bits());
   const UpdateTimes others(kGpuUpdate, 0.1 * random.uniform(), random.bits());
   const Counter counter(board_counter(), others, -1.0, 1e5, power);
-  const Gauge instant(kInstantGauge, others, power);
+  const Gauge instant(instant_gauge(), others, power);
 
   const auto history_of = [](const Channel& channel) {
     return History(channel,
@@ -165,7 +166,7 @@ Trial run_trial(const FilterCell& cell, std::uint64_t seed) {
   };
   History average = history_of(average_channel());
   History counted = history_of(channel_of(board_counter()));
-  Channel instant_channel = channel_of(kInstantGauge);
+  Channel instant_channel = channel_of(instant_gauge());
   History shown = history_of(instant_channel);
   std::optional<Boundary> first;
   const auto read = [&](double at_s) {

@@ -36,7 +36,8 @@ double parse_speed(const std::string& text) {
   constexpr double kSlowest = 1.0 / 64.0;
   constexpr double kFastest = 4096.0;
   const auto speed = parse_number<double>(text);
-  if (!speed || !(*speed >= kSlowest && *speed <= kFastest)) {
+  const bool is_within = speed && *speed >= kSlowest && *speed <= kFastest;  // NaN is not
+  if (!is_within) {
     throw InvalidArgument(
         fmt::format("--speed takes a number from 0.015625 to 4096, not '{}'", printable(text)));
   }

@@ -26,7 +26,7 @@ std::string connection_trouble(const Json& json, const char* devices) {
 
 /// One trouble for both kinds of devices, or one for each.
 std::string machine_trouble(const Json& json) {
-  const std::string gpus = connection_trouble(json, "gpus");
+  std::string gpus = connection_trouble(json, "gpus");
   const std::string cpus = connection_trouble(json, "cpus");
   if (gpus == cpus) return gpus;
   std::string text = gpus.empty() ? "" : "gpus: " + gpus;
