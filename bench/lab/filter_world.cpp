@@ -59,8 +59,11 @@ class FilterCourse {
   std::vector<double> values_w_;
 };
 
-GaugeModel instant_gauge() {
-  return {.name = {}, .update = {.mean_s = 0.1, .spread_s = 0.1e-3, .between_boards = 0.01}};
+// What models of gauges refer to while they live.
+const GaugeModel& instant_gauge() {
+  static const GaugeModel model{
+      .name = {}, .update = {.mean_s = 0.1, .spread_s = 0.1e-3, .between_boards = 0.01}};
+  return model;
 }
 
 CounterModel board_counter() {
