@@ -43,24 +43,31 @@ TEST_F(DaemonEnergy, IsNotThereWithoutAHistory) {
 TEST_F(DaemonEnergy, IsThatOfTheWindow) {
   play(100.0);
   serve({"--history", "60"});
-  const double from = unix_now() + 0.3;
-  wait_until(from + 2.5);
-  const HttpAnswer answer = get(window(from, from + 2.0));
+  // The player is a process in real time: what it plays lags when the machine is busy. What nobody
+  // read in time is unknown, so this takes the first window in which the daemon kept up.
+  constexpr int kWindows = 5;
+  constexpr double kMostUnknownS = 0.2;
+  HttpAnswer answer;
+  for (int i = 0; i < kWindows; ++i) {
+    const double from = unix_now() + 0.3;
+    wait_until(from + 2.5);
+    answer = get(window(from, from + 2.0));
+    if (of(answer, "nvidia_gpu_0")["unknown_s"].get<double>() <= kMostUnknownS &&
+        of(answer, "nvidia_gpu_1")["unknown_s"].get<double>() <= kMostUnknownS) {
+      break;
+    }
+  }
   EXPECT_THAT(answer.body, HasSubstr(R"({"schema":"wattled.energy/1","from":)"));
   for (const auto& [domain, joules] :
        {std::pair("package_0", 200.0), std::pair("package_1", 200.0), std::pair("dram_0", 200.0),
         std::pair("nvidia_gpu_0", 150.0), std::pair("nvidia_gpu_1", 240.0)}) {
-    const Json told = of(answer, domain);
-    ASSERT_FALSE(told.is_null()) << domain << answer.body;
-    ASSERT_TRUE(told["energy_j"].is_number()) << told;
-    // The player is a process in real time: what it plays lags when the machine is busy, and what
-    // nobody read in time is unknown and said.
-    const double unknown_s = told["unknown_s"].get<double>();
-    EXPECT_LT(unknown_s, 1.0) << told;
-    EXPECT_NEAR(told["energy_j"].get<double>(), joules * (1.0 - unknown_s / 2.0), 0.1 * joules)
-        << told;
-    EXPECT_GT(told["uncertainty_j"].get<double>(), 0.0) << told;
-    EXPECT_TRUE(told["flags"].is_array());
+    const Json found = of(answer, domain);
+    ASSERT_FALSE(found.is_null()) << domain << answer.body;
+    ASSERT_TRUE(found["energy_j"].is_number()) << found;
+    EXPECT_NEAR(found["energy_j"].get<double>(), joules, 0.1 * joules) << found;
+    EXPECT_GT(found["uncertainty_j"].get<double>(), 0.0) << found;
+    EXPECT_NEAR(found["unknown_s"].get<double>(), 0.0, kMostUnknownS) << found;
+    EXPECT_TRUE(found["flags"].is_array());
   }
 }
 

@@ -149,6 +149,7 @@ TEST(ReadingsLanes, MeasureAPhaseAsWellAsARun) {
       0, {times[0], times[1], readings.shown(asked[0], 0), readings.shown(asked[1], 0)});
   ASSERT_TRUE(run.energy && phase.energy);
   EXPECT_NEAR(phase.energy->si(), run.energy->si(), phase.uncertainty.si() + run.uncertainty.si());
+  EXPECT_LE(phase.uncertainty.si(), 1.1 * run.uncertainty.si());
   // What was asked for first is read first, so the phase knows as much of its ends as the run.
   for (const std::size_t end : {0U, 1U}) {
     const auto shown = readings.shown(asked[end], 0);
