@@ -115,7 +115,8 @@ struct UnitTag {
   Seconds mean_time{0};       ///< how long one lasted
   Joules sum{};               ///< of the shares
   double work = 0.0;          ///< sum of what `add` counted
-  /// By the rule. Absent without a unit, intervals also with fewer than 8 blocks in time.
+  /// By the rule. Absent without a unit; the others also with fewer than 8 blocks in time, where
+  /// all of the mean is in doubt: its interval goes from 0 to twice its value.
   std::optional<EnergyInterval> mean{};
   std::optional<EnergyInterval> median{};
   std::optional<EnergyInterval> p95{};
@@ -135,7 +136,8 @@ struct UnitTag {
 struct UnitContrast {
   std::string first;
   std::string second;
-  double ratio = 1.0;  ///< cost of the first over that of the second
+  /// Cost of the first over that of the second; absent unless both are above 0.
+  std::optional<double> ratio{};
 };
 
 /// A domain, seen over all units. Threads: a value type.
@@ -146,8 +148,8 @@ struct UnitDomain {
   Seconds lag{0};                       ///< how late the sensor shows a change, as found or given
   /// The power while no unit ran now differs from `idle`.
   bool has_idle_changed = false;
-  /// Power that does not follow the units, above `idle` if that is known: idle power that changed,
-  /// another program. Absent if the regression found nothing.
+  /// Power above `idle` that does not follow the units: idle power that changed, another program.
+  /// Absent if the idle power is not known, or the regression found nothing.
   std::optional<PowerInterval> unexplained{};
   /// The power does not grow in proportion to the running weight. Then `slope`, what one more unit
   /// of weight adds, differs from `share`, what each has.
@@ -189,8 +191,9 @@ struct WorkUnitsOptions {
   std::size_t most_tags = 256;
   /// Energies of ended units that `WorkUnits::result` still knows, 1 to 2^24.
   std::size_t kept_results = 4096;
-  /// Gets each unit once its energy is final, in a thread of Wattle, in no particular order. Must
-  /// return soon and not throw: an exception is reported to the log, once.
+  /// Gets each unit once its energy is final, in the thread that reads (one of Wattle's, or that of
+  /// `update` or `stop`), in no particular order. Must return soon and not throw: an exception is
+  /// reported to the log, once, and the next unit comes.
   std::function<void(const UnitEnergy&)> on_done{};
   /// `ignore`: a machine without sensors is no error. All energies are unknown then.
   IfUnavailable if_unavailable = IfUnavailable::fail;

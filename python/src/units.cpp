@@ -74,17 +74,29 @@ py::dict domain_of(const UnitDomain& domain) {
   return found;
 }
 
+py::dict contrast_of(const UnitContrast& contrast) {
+  py::dict found;
+  found["first"] = text(contrast.first);
+  found["second"] = text(contrast.second);
+  found["ratio"] = contrast.ratio;
+  return found;
+}
+
 py::dict report_of(const UnitsReport& report) {
   py::list tags;
   for (const UnitTag& tag : report.tags) tags.append(tag_of(tag));
   py::list domains;
   for (const UnitDomain& domain : report.domains) domains.append(domain_of(domain));
+  py::list contrasts;
+  for (const UnitContrast& contrast : report.contrasts) contrasts.append(contrast_of(contrast));
   py::dict found;
   found["tags"] = tags;
   found["domains"] = domains;
+  found["contrasts"] = contrasts;
   found["running"] = report.running;
   found["waiting"] = report.waiting;
   found["ended_twice"] = report.ended_twice;
+  found["refused"] = report.refused;
   found["beyond_tags"] = report.beyond_tags;
   return found;
 }
@@ -148,7 +160,7 @@ void bind_units(py::module_& module) {
       .def(
           "energy",
           [](const WorkUnits& units, UnitId id) -> py::object {
-            const auto result = units.result(id);
+            const auto result = unlocked([&] { return units.result(id); });
             return result ? py::cast(result->energy) : py::none();
           },
           py::arg("id"))

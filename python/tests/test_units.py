@@ -30,7 +30,10 @@ def test_units_that_run_at_once_have_shares_that_add_up(tree, units):
     units.update()
     assert min(a.energy.energy_j, b.energy.energy_j) > 1.0
     assert a.energy.energy_j + b.energy.energy_j == pytest.approx(5.0, abs=0.5)
-    (domain,) = units.report()["domains"]
+    report = units.report()
+    assert report["contrasts"] == []
+    assert report["refused"] == 0
+    (domain,) = report["domains"]
     assert domain["measured_j"] == pytest.approx(
         domain["units_j"] + domain["running_j"] + domain["idle_j"] + domain["without_units_j"]
     )

@@ -40,7 +40,6 @@ class BlockRegression {
 
   /// Rows come in the order of time; blocks too.
   void add(std::span<const double> x, double y, std::size_t block);
-  [[nodiscard]] std::size_t rows() const noexcept { return y_.size(); }
   /// Needs more rows than columns and blocks, by 8 at least: else `rows` is 0.
   [[nodiscard]] BlockFit fit() const;
 

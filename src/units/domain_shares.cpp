@@ -78,6 +78,8 @@ bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns)
         energy.unknown += carried_.energy.unknown;
         if (carried_.energy.energy) {
           energy.energy = energy.energy.value_or(Joules(0.0)) + *carried_.energy.energy;
+          energy.uncertainty =
+              Joules(std::hypot(energy.uncertainty.si(), carried_.energy.uncertainty.si()));
         }
         has_carried_ = false;
       }
@@ -142,6 +144,7 @@ void DomainShares::share_out(Interval& interval, double weight_s, double covered
     interval.unknown_s = length_s;
   }
   balance_.unknown += Seconds(interval.unknown_s);
+  if (has_units) last_unit_ns_ = interval.end_ns;
   if (has_units) interval.unknown = interval.unknown_s / covered_s;
   if (has_units != had_units_ && interval.joules) {
     doubt_.measured_j2 += interval.uncertainty_j * interval.uncertainty_j;
@@ -175,7 +178,6 @@ void DomainShares::share_out(Interval& interval, double weight_s, double covered
   const double placed = std::abs(interval.rate - last_rate_) * covered_s;
   interval.edge_j2 = measured * measured / 2.0 + placed * placed / 12.0;
   last_rate_ = interval.rate;
-  last_unit_ns_ = interval.end_ns;
 }
 
 void DomainShares::watch_idle(const Interval& interval) {
@@ -203,12 +205,16 @@ void DomainShares::enter(const UnitEvent& event, std::int64_t at_ns) {
   weight_ += event.weight;
   ++running_;
   if (event.slot >= starts_.size()) starts_.resize(event.slot + std::size_t{1});
-  starts_[event.slot] = {.sum = sum_,
-                         .unknown = unknown_,
-                         .edge_j2 = interval_.edge_j2,
-                         .weight = event.weight,
-                         .interval = interval_number_,
-                         .is_in = true};
+  Start& start = starts_[event.slot];
+  const bool is_first = event.kind == UnitEvent::Kind::begin;
+  start = {.sum = sum_,
+           .unknown = unknown_,
+           .edge_j2 = interval_.edge_j2,
+           .weight = event.weight,
+           .interval = interval_number_,
+           .unit_unknown = is_first ? unknown_ : start.unit_unknown,
+           .unit_interval = is_first ? interval_number_ : start.unit_interval,
+           .is_in = true};
 }
 
 UnitShare DomainShares::leave(const UnitEvent& event, std::int64_t at_ns) {
@@ -219,10 +225,12 @@ UnitShare DomainShares::leave(const UnitEvent& event, std::int64_t at_ns) {
   const double weight = weight_of(event.weight);
   UnitShare share{.joules = weight * (sum_ - start.sum),
                   .unknown_s = unknown_ - start.unknown,
-                  .is_short = start.interval == interval_number_};
+                  .unit_unknown_s = unknown_ - start.unit_unknown,
+                  .is_short = start.unit_interval == interval_number_};
+  const bool is_within = start.interval == interval_number_;
   share.variance_j2 =
       weight * weight *
-      (share.is_short ? interval_.whole_j * interval_.whole_j : start.edge_j2 + interval_.edge_j2);
+      (is_within ? interval_.whole_j * interval_.whole_j : start.edge_j2 + interval_.edge_j2);
   start.is_in = false;
   balance_.units += Joules(share.joules);
   return share;

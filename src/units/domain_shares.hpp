@@ -40,8 +40,9 @@ struct UnitReading {
 struct UnitShare {
   double joules = 0.0;
   double unknown_s = 0.0;
-  double variance_j2 = 0.0;  ///< of k = 2: the square of the ±
-  bool is_short = false;     ///< it lies between two readings
+  double variance_j2 = 0.0;     ///< of k = 2: the square of the ±
+  double unit_unknown_s = 0.0;  ///< of the unit with all of its phases so far
+  bool is_short = false;        ///< the unit lies between two readings
 };
 
 /// The events of all units that any domain still needs, in order.
@@ -106,8 +107,6 @@ class DomainShares {
   }
   /// The number of the first event that was not divided yet.
   [[nodiscard]] std::uint64_t next_event() const noexcept { return next_; }
-  /// Up to here everything was divided; 0: nothing.
-  [[nodiscard]] std::int64_t divided_ns() const noexcept { return end_ns_; }
 
   [[nodiscard]] const DividedDomain& domain() const noexcept { return domain_; }
   /// `running` is computed from the units themselves.
@@ -145,6 +144,8 @@ class DomainShares {
     double edge_j2 = 0.0;
     std::int64_t weight = 0;
     std::uint64_t interval = 0;
+    double unit_unknown = 0.0;  ///< when the unit started, before all of its phases
+    std::uint64_t unit_interval = 0;
     bool is_in = false;
   };
 

@@ -54,12 +54,13 @@ void LoadSeries::pass_grid(std::int64_t at_ns) {
       since_ns_.at(i) = grid_next_ns_;
     }
     grid_.push_back(integrals_);
+    if (grid_.size() > kMostGrid) drop_from_grid(kMostGrid / 2);
   }
-  if (grid_.size() > kMostGrid) {
-    const std::size_t dropped = grid_.size() - kMostGrid / 2;
-    grid_.erase(grid_.begin(), grid_.begin() + static_cast<std::ptrdiff_t>(dropped));
-    grid_first_ns_ += static_cast<std::int64_t>(dropped) * kGridNs;
-  }
+}
+
+void LoadSeries::drop_from_grid(std::size_t count) {
+  grid_.erase(grid_.begin(), grid_.begin() + static_cast<std::ptrdiff_t>(count));
+  grid_first_ns_ += static_cast<std::int64_t>(count) * kGridNs;
 }
 
 void LoadSeries::add(const UnitEvent& event) {
@@ -78,7 +79,7 @@ void LoadSeries::add_energy(std::int64_t begin_ns, std::int64_t end_ns,
     return;
   }
   ++readings_;
-  readings_s_ += static_cast<double>(end_ns - begin_ns) * kSecondsPerNs;
+  readings_s_ += seconds_of_ns(end_ns - begin_ns);
   if (open_.end_ns != begin_ns) open_ = {.begin_ns = begin_ns};
   open_.end_ns = end_ns;
   open_.joules += *joules;
@@ -108,7 +109,7 @@ bool LoadSeries::weights_of(const Energy& row, std::int64_t lag_ns, Columns& wei
   if (!integrals_at(row.begin_ns - lag_ns, begin) || !integrals_at(row.end_ns - lag_ns, weights)) {
     return false;
   }
-  const double length_s = static_cast<double>(row.end_ns - row.begin_ns) * kSecondsPerNs;
+  const double length_s = seconds_of_ns(row.end_ns - row.begin_ns);
   for (std::size_t i = 0; i < kColumns; ++i) {
     weights.at(i) = (weights.at(i) - begin.at(i)) / length_s;
   }
@@ -174,7 +175,7 @@ void LoadSeries::bin_chunk() {
       begin_ns = row.begin_ns;
     }
     before_ns = row.end_ns;
-    const double length_s = static_cast<double>(row.end_ns - row.begin_ns) * kSecondsPerNs;
+    const double length_s = seconds_of_ns(row.end_ns - row.begin_ns);
     bin.seconds += length_s;
     bin.joules += row.joules;
     for (std::size_t c = 0; c < kColumns; ++c) bin.weights.at(c) += weights.at(c) * length_s;
@@ -186,14 +187,10 @@ void LoadSeries::bin_chunk() {
   ++chunk_;
   if (bins_.size() > kMostBins) join_bins();
   const std::int64_t last_ns = rows.back().end_ns;
-  const std::int64_t needed_ns = last_ns - static_cast<std::int64_t>(kLags) * kLagStepNs;
-  const auto dropped =
-      static_cast<std::int64_t>(grid_.size()) < (needed_ns - grid_first_ns_) / kGridNs
-          ? static_cast<std::int64_t>(grid_.size())
-          : (needed_ns - grid_first_ns_) / kGridNs;
-  if (dropped <= 0) return;
-  grid_.erase(grid_.begin(), grid_.begin() + dropped);
-  grid_first_ns_ += dropped * kGridNs;
+  const std::int64_t needed_ns =
+      last_ns - std::max(static_cast<std::int64_t>(kLags) * kLagStepNs, lag_ns_);
+  const std::int64_t unneeded = (needed_ns - grid_first_ns_) / kGridNs;
+  if (unneeded > 0) drop_from_grid(std::min(grid_.size(), static_cast<std::size_t>(unneeded)));
 }
 
 void LoadSeries::add_bin(const Bin& bin) {
@@ -224,7 +221,7 @@ bool LoadSeries::add_at_lag(std::size_t lag, std::size_t rows) {
   double count = 0.0;
   std::vector<bool> is_known(rows);
   const auto power = [&](std::size_t i) {
-    return rows_[i].joules / (static_cast<double>(rows_[i].end_ns - rows_[i].begin_ns) * 1e-9);
+    return rows_[i].joules / seconds_of_ns(rows_[i].end_ns - rows_[i].begin_ns);
   };
   for (std::size_t i = 0; i < rows; ++i) {
     is_known[i] = weights_of(rows_[i], static_cast<std::int64_t>(lag) * kLagStepNs, weights[i]);

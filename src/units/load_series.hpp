@@ -79,6 +79,7 @@ class LoadSeries {
 
   [[nodiscard]] std::size_t column_of(std::uint16_t column);
   void pass_grid(std::int64_t at_ns);
+  void drop_from_grid(std::size_t count);
   [[nodiscard]] bool integrals_at(std::int64_t at_ns, Columns& integrals) const;
   [[nodiscard]] bool weights_of(const Energy& row, std::int64_t lag_ns, Columns& weights) const;
   [[nodiscard]] std::int64_t bin_ns() const noexcept;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/numbers/student.hpp"
+#include "units/unit_time.hpp"
 
 namespace wattle::detail {
 
@@ -53,18 +54,16 @@ void TagFigures::add(std::int64_t end_ns, double joules, double length_s, double
   sketch_->add(joules);
 }
 
-void TagFigures::add_part(std::int64_t end_ns, double joules, double length_s, bool is_new) {
+void TagFigures::add_phase(std::int64_t end_ns, double joules, double length_s) {
+  ++count_;
   joules_ += joules;
-  if (is_new) {
-    ++count_;
-    seconds_ += length_s;
-  }
-  block_at(end_ns) += {.count = is_new ? 1.0 : 0.0, .joules = joules};
+  seconds_ += length_s;
+  block_at(end_ns) += {.count = 1.0, .joules = joules};
 }
 
 std::optional<TagFigures::RatioError> TagFigures::ratio_error(double Block::*below,
                                                               double shortest_s) const {
-  const double block_s = static_cast<double>(block_ns_) * 1e-9;
+  const double block_s = seconds_of_ns(block_ns_);
   const auto joined = static_cast<std::size_t>(std::max(1.0, std::ceil(shortest_s / block_s)));
   const std::size_t count = used_ / joined;  // the last one may not be full
   if (count < kFewestBlocks) return std::nullopt;
@@ -98,7 +97,8 @@ UnitTag TagFigures::summary(const SumDoubt& doubt) const {
   const auto of_mean = ratio_error(&Block::count, doubt.block_s);
   if (!of_mean) {
     // All of it is in doubt, rather than none.
-    tag.mean = range_of(joules_ / count, joules_ / count, joules_ / count);
+    const double size = std::abs(joules_ / count);
+    tag.mean = range_of(joules_ / count, size, size);
   } else {
     tag.mean = with_doubt(joules_ / count, of_mean);
   }

@@ -25,16 +25,12 @@ struct SumDoubt {
 class TagFigures {
  public:
   void add(std::int64_t end_ns, double joules, double length_s, double work);
-  /// Of a phase: its parts in several domains come one by one. `is_new`: the first of them.
-  void add_part(std::int64_t end_ns, double joules, double length_s, bool is_new);
+  /// Of a phase, which counts no work.
+  void add_phase(std::int64_t end_ns, double joules, double length_s);
   void add_unknown() noexcept { ++unknown_; }
   void add_short() noexcept { ++short_; }
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  [[nodiscard]] double joules() const noexcept { return joules_; }
-  [[nodiscard]] double seconds() const noexcept { return seconds_; }
-  /// Null before the first unit.
-  [[nodiscard]] const UnitSketch* sketch() const noexcept { return sketch_.get(); }
   /// Everything but names and what a regression finds.
   [[nodiscard]] UnitTag summary(const SumDoubt& doubt) const;
 

@@ -15,6 +15,9 @@ namespace {
 /// Units that last so many updates show as they are.
 constexpr double kShownUpdates = 10.0;
 
+/// Rounding of cumulative sums is no time.
+bool is_unknown(double unknown_s) noexcept { return unknown_s > 1e-9; }
+
 }  // namespace
 
 UnitBook::UnitBook(UnitEvents& events, const UnitTags& tags, std::vector<DividedDomain> domains,
@@ -43,6 +46,7 @@ void UnitBook::settle(const std::function<void(const UnitEnergy&)>& done) {
   const std::size_t columns = tags_.size();
   if (figures_.size() < columns) {
     figures_.resize(columns);
+    ended_.resize(columns);
     for (std::vector<double>& of_domain : weight_s_) of_domain.resize(columns);
   }
   for (std::size_t i = known; i < log_.events.size(); ++i) note(log_.events[i]);
@@ -83,10 +87,8 @@ void UnitBook::note(const UnitEvent& event) {
                                   seconds_of_ns(event.at_ns - unit.phase_ns);
   }
   if (event.kind == UnitEvent::Kind::enter) unit.phase_ns = event.at_ns;
-  if (!event.adds_weight() && event.column != unit.tag) {
-    figures_[event.column].add_part(event.at_ns, 0.0, seconds_of_ns(event.at_ns - unit.phase_ns),
-                                    true);
-  }
+  if (event.kind == UnitEvent::Kind::end) ++ended_[unit.tag];
+  if (!event.adds_weight() && event.column != unit.tag) note_phase(event, unit);
   if (event.kind != UnitEvent::Kind::end) return;
   unit.life = Life::waiting;
   unit.end_ns = event.at_ns;
@@ -97,21 +99,43 @@ void UnitBook::note(const UnitEvent& event) {
   finish(unit);
 }
 
+void UnitBook::note_phase(const UnitEvent& event, const Unit& unit) {
+  ++ended_[event.column];
+  Phase phase{.length_s = seconds_of_ns(event.at_ns - unit.phase_ns)};
+  for (const DomainShares& shares : shares_) phase.domains += std::size_t{shares.takes_part(event)};
+  if (phase.domains == 0) return figures_[event.column].add_unknown();
+  phases_.emplace(std::pair(event.at_ns, event.slot), phase);
+}
+
 void UnitBook::add_share(const UnitEvent& event, const UnitShare& share) {
   Unit& unit = units_[event.slot];
   unit.joules += share.joules;
-  unit.unknown_s = std::max(unit.unknown_s, share.unknown_s);
   unit.variance_j2 += share.variance_j2;
-  unit.is_short = share.is_short;
-  if (event.column != unit.tag)
-    figures_[event.column].add_part(event.at_ns, share.joules, 0, false);
-  if (event.kind == UnitEvent::Kind::end && --unit.domains == 0) finish(unit);
+  if (event.column != unit.tag) add_to_phase(event, share);
+  if (event.kind != UnitEvent::Kind::end) return;
+  unit.unknown_s = std::max(unit.unknown_s, share.unit_unknown_s);
+  unit.is_short |= share.is_short;
+  if (--unit.domains == 0) finish(unit);
+}
+
+void UnitBook::add_to_phase(const UnitEvent& event, const UnitShare& share) {
+  const auto found = phases_.find(std::pair(event.at_ns, event.slot));
+  if (found == phases_.end()) return;
+  Phase& phase = found->second;
+  phase.joules += share.joules;
+  phase.unknown_s = std::max(phase.unknown_s, share.unknown_s);
+  if (--phase.domains > 0) return;
+  if (is_unknown(phase.unknown_s)) {
+    figures_[event.column].add_unknown();
+  } else {
+    figures_[event.column].add_phase(event.at_ns, phase.joules, phase.length_s);
+  }
+  phases_.erase(found);
 }
 
 void UnitBook::finish(Unit& unit) {
   TagFigures& figures = figures_[unit.tag];
-  // Rounding of cumulative sums is no time.
-  if (unit.unknown_s > 1e-9) {
+  if (is_unknown(unit.unknown_s)) {
     figures.add_unknown();
   } else {
     figures.add(unit.end_ns, unit.joules, seconds_of_ns(unit.end_ns - unit.begin_ns), unit.work);
@@ -163,12 +187,12 @@ UnitEnergy UnitBook::energy_of(const Unit& unit) const {
                     .weight = static_cast<double>(unit.weight) * kWeightStep,
                     .work = unit.work};
   const double length_s = seconds_of_ns(unit.end_ns - unit.begin_ns);
-  const bool is_unknown = unit.unknown_s > 1e-9;
-  if (is_unknown) {
+  const bool has_gap = is_unknown(unit.unknown_s);
+  if (has_gap) {
     energy.energy.unknown = Seconds(std::min(unit.unknown_s, length_s));
     energy.energy.flags.set(Flag::gap);
   }
-  if (!is_unknown || unit.unknown_s < length_s * (1.0 - 1e-6)) {
+  if (!has_gap || unit.unknown_s < length_s * (1.0 - 1e-6)) {
     energy.energy.energy = Joules(unit.joules);
     energy.energy.uncertainty = Joules(std::sqrt(unit.variance_j2));
   }

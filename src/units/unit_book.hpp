@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "units/domain_shares.hpp"
@@ -67,10 +69,17 @@ class UnitBook {
     bool is_short = false;
     std::int64_t phase_ns = 0;  ///< when its phase started
   };
+  /// A phase that was left, and whose energy is not final.
+  struct Phase {
+    std::size_t domains = 0;  ///< that have not added its share
+    double length_s = 0.0;
+    double joules = 0.0;
+    double unknown_s = 0.0;
+  };
 
-  void take_events();
   void note(const UnitEvent& event);
-  void leave_phase(const UnitEvent& event, Unit& unit);
+  void note_phase(const UnitEvent& event, const Unit& unit);
+  void add_to_phase(const UnitEvent& event, const UnitShare& share);
   void add_share(const UnitEvent& event, const UnitShare& share);
   void finish(Unit& unit);
   void drop_divided_events();
@@ -87,12 +96,14 @@ class UnitBook {
   std::vector<DomainShares> shares_;
   std::vector<LoadSeries> series_;
   UnitEventLog log_;
-  std::vector<Unit> units_;  ///< by slot
+  std::vector<Unit> units_;                                         ///< by slot
+  std::map<std::pair<std::int64_t, std::uint32_t>, Phase> phases_;  ///< by end and slot
   std::vector<TagFigures> figures_;
   std::vector<UnitId> released_;
   std::vector<Unit> kept_;  ///< final ones, by their ids
-  /// Weight x seconds of what has ended, by domain and column.
+  /// Weight x seconds of what has ended, by domain and column, and how much that is.
   std::vector<std::vector<double>> weight_s_;
+  std::vector<std::uint64_t> ended_;
   std::uint64_t waiting_ = 0;
   const std::function<void(const UnitEnergy&)>* done_ = nullptr;
 };

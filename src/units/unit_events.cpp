@@ -1,8 +1,9 @@
 #include "units/unit_events.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
+
+#include "units/unit_time.hpp"
 
 namespace wattle::detail {
 
@@ -33,7 +34,7 @@ UnitEvents::Shard& UnitEvents::shard() noexcept {
 }
 
 std::int64_t UnitEvents::now_in(Shard& shard, std::int64_t after) const noexcept {
-  const std::int64_t now = std::chrono::nanoseconds(clock_.now().time_since_epoch()).count();
+  const std::int64_t now = ns_of(clock_.now());
   shard.last_ns = std::max({now, shard.last_ns, after});
   return shard.last_ns;
 }
@@ -106,7 +107,7 @@ std::uint64_t UnitEvents::running() const noexcept {
 
 TimePoint UnitEvents::drain(std::vector<UnitEvent>& into) {
   const TimePoint until = clock_.now();
-  const std::int64_t until_ns = std::chrono::nanoseconds(until.time_since_epoch()).count();
+  const std::int64_t until_ns = ns_of(until);
   const auto has_more = [&](const Taken& taken) {
     return taken.first < taken.events.size() && taken.events[taken.first].at_ns < until_ns;
   };

@@ -1,10 +1,12 @@
 // What the regressions of all domains say about tags and domains.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "base/text/text.hpp"
 #include "units/unit_book.hpp"
+#include "units/unit_time.hpp"
 
 namespace wattle::detail {
 
@@ -27,6 +29,39 @@ std::string doubt_about(const LoadFit& fit, std::size_t place, const UnitTags& t
   return "cannot be separated from " + printable(tags.name(*fit.columns[*nearest]).name);
 }
 
+/// The watts of two columns, over all domains.
+struct Difference {
+  double first = 0.0;
+  double second = 0.0;
+  double squares = 0.0;  ///< of the ± of their difference
+  bool is_sure = true;
+  [[nodiscard]] bool is_significant() const noexcept {
+    return is_sure && std::abs(first - second) > std::sqrt(squares);
+  }
+};
+
+/// Where a column takes no part in a domain, it costs nothing there.
+Difference difference(const std::vector<LoadFit>& fits, std::uint16_t first, std::uint16_t second) {
+  Difference costs;
+  for (const LoadFit& fit : fits) {
+    std::vector<double> factors(fit.watts.gains.size(), 0.0);
+    const auto add = [&](std::uint16_t column, double sign, double& sum) {
+      const auto found = std::ranges::find(fit.columns, std::optional(column));
+      if (found == fit.columns.end()) return;
+      const auto place = static_cast<std::size_t>(found - fit.columns.begin());
+      factors[place] = sign;
+      sum += fit.watts.gains[place];
+      costs.is_sure = costs.is_sure && fit.watts.inflation[place] <= kMostInflation;
+    };
+    add(first, 1.0, costs.first);
+    add(second, -1.0, costs.second);
+    if (factors.empty()) continue;
+    const double half = fit.watts.half_width(factors);
+    costs.squares += half * half;
+  }
+  return costs;
+}
+
 }  // namespace
 
 UnitDomain UnitBook::domain_report(std::size_t domain, const LoadFit& fit) const {
@@ -34,45 +69,56 @@ UnitDomain UnitBook::domain_report(std::size_t domain, const LoadFit& fit) const
   UnitDomain report{.domain = shares.domain().name,
                     .balance = shares.balance(),
                     .idle = shares.idle(),
-                    .lag = Seconds(static_cast<double>(shares.lag_ns()) * 1e-9),
+                    .lag = Seconds(seconds_of_ns(shares.lag_ns())),
                     .has_idle_changed = shares.has_idle_changed()};
   if (fit.watts.rows == 0) return report;
-  const double idle_w = report.idle ? report.idle->power.si() : 0.0;
-  const double idle_half = report.idle ? report.idle->uncertainty.si() : 0.0;
+  report.is_curved = fit.is_curved;
+  // A load that does not vary has no slope.
+  const auto of_columns = std::span(fit.watts.inflation).first(fit.columns.size());
+  if (std::ranges::none_of(of_columns, [](double inflation) { return std::isinf(inflation); })) {
+    report.slope = Watts(fit.slope);
+  }
+  if (!report.idle) return report;
+  const double idle_w = report.idle->power.si();
   const bool is_sure = std::ranges::all_of(
       fit.watts.inflation, [](double inflation) { return inflation <= kMostInflation; });
   if (is_sure && !fit.is_curved) {
     const double value = fit.watts.intercept - idle_w;
-    const double half = std::hypot(fit.watts.intercept_half, idle_half);
+    const double half = std::hypot(fit.watts.intercept_half, report.idle->uncertainty.si());
     report.unexplained = PowerInterval{Watts(value), Watts(value - half), Watts(value + half)};
   }
-  report.is_curved = fit.is_curved;
-  report.slope = Watts(fit.slope);
-  if (fit.mean_weight > 0.0 && report.idle) {
+  if (fit.mean_weight > 0.0) {
     report.share = Watts((fit.mean_power - idle_w) / fit.mean_weight);
   }
   return report;
 }
 
 void UnitBook::add_fit(UnitTag& tag, std::uint16_t column, const std::vector<LoadFit>& fits) const {
+  const auto is_of_tag = [&](std::size_t other) {
+    const auto number = static_cast<std::uint16_t>(other);
+    return number == column || tags_.name(number).of == column;
+  };
   double joules = 0.0;
   double squares = 0.0;
+  bool takes_part = false;
   for (std::size_t domain = 0; domain < fits.size(); ++domain) {
+    double weight_s = 0.0;
+    for (std::size_t c = 0; c < weight_s_[domain].size(); ++c) {
+      if (is_of_tag(c)) weight_s += weight_s_[domain][c];
+    }
+    if (!(weight_s > 0.0)) continue;  // it costs nothing there
+    takes_part = true;
     const LoadFit& fit = fits[domain];
     if (fit.watts.rows == 0) {
       tag.doubt = "too short";
       return;
     }
     std::vector<double> factors(fit.watts.gains.size(), 0.0);
-    const auto all_of_tag = [&](std::uint16_t other) {
-      return other == column || tags_.name(other).of == column;
-    };
     for (std::size_t i = 0; i < fit.columns.size(); ++i) {
-      if (!fit.columns[i] || !all_of_tag(*fit.columns[i])) continue;
+      if (!fit.columns[i] || !is_of_tag(*fit.columns[i])) continue;
       tag.doubt = doubt_about(fit, i, tags_);
       if (!tag.doubt.empty()) return;
-      const auto ended = static_cast<double>(tag.count + tag.unknown);
-      factors[i] = weight_s_[domain][*fit.columns[i]] / ended;
+      factors[i] = weight_s_[domain][*fit.columns[i]] / static_cast<double>(ended_[column]);
       joules += factors[i] * fit.watts.gains[i];
     }
     if (std::ranges::all_of(factors, [](double factor) { return factor == 0.0; })) {
@@ -82,7 +128,7 @@ void UnitBook::add_fit(UnitTag& tag, std::uint16_t column, const std::vector<Loa
     const double half = fit.watts.half_width(factors);
     squares += half * half;
   }
-  if (fits.empty()) return;
+  if (!takes_part) return;
   const double half = std::sqrt(squares);
   tag.fitted = EnergyInterval{Joules(joules), Joules(joules - half), Joules(joules + half)};
   if (options_.idle == IdleShare::kept && tag.mean) {
@@ -93,36 +139,27 @@ void UnitBook::add_fit(UnitTag& tag, std::uint16_t column, const std::vector<Loa
 /// Where the gains of two columns differ, over all domains.
 std::vector<UnitContrast> UnitBook::contrasts(const std::vector<LoadFit>& fits) const {
   std::vector<UnitContrast> found;
-  if (fits.empty()) return found;
+  std::vector<std::uint16_t> columns;
   for (const LoadFit& fit : fits) {
-    if (fit.watts.rows == 0 || fit.columns != fits.front().columns) return found;
+    if (!fit.columns.empty() && fit.watts.rows == 0) return found;
+    for (const std::optional<std::uint16_t>& column : fit.columns) {
+      if (column && std::ranges::find(columns, *column) == columns.end())
+        columns.push_back(*column);
+    }
   }
-  const std::vector<std::optional<std::uint16_t>>& columns = fits.front().columns;
   const auto name_of = [&](std::uint16_t column) {
     const UnitTags::Name& name = tags_.name(column);
     return name.of ? tags_.name(*name.of).name + ":" + name.name : name.name;
   };
   for (std::size_t i = 0; i < columns.size(); ++i) {
     for (std::size_t j = i + 1; j < columns.size(); ++j) {
-      double first = 0.0;
-      double second = 0.0;
-      double squares = 0.0;
-      bool is_sure = columns[i] && columns[j];
-      for (const LoadFit& fit : fits) {
-        std::vector<double> factors(fit.watts.gains.size(), 0.0);
-        factors[i] = 1.0;
-        factors[j] = -1.0;
-        const double half = fit.watts.half_width(factors);
-        squares += half * half;
-        first += fit.watts.gains[i];
-        second += fit.watts.gains[j];
-        is_sure = is_sure && fit.watts.inflation[i] <= kMostInflation &&
-                  fit.watts.inflation[j] <= kMostInflation;
-      }
-      if (!is_sure || std::abs(first - second) <= std::sqrt(squares)) continue;
-      found.push_back({.first = name_of(*columns[i]),
-                       .second = name_of(*columns[j]),
-                       .ratio = second > 0.0 ? first / second : 0.0});
+      const Difference costs = difference(fits, columns[i], columns[j]);
+      if (!costs.is_significant()) continue;
+      found.push_back({.first = name_of(columns[i]),
+                       .second = name_of(columns[j]),
+                       .ratio = costs.first > 0.0 && costs.second > 0.0
+                                    ? std::optional(costs.first / costs.second)
+                                    : std::nullopt});
     }
   }
   return found;

@@ -72,7 +72,7 @@ std::string domain_text(const UnitDomain& domain) {
   const std::string name = printable(domain.domain) + ": ";
   if (domain.lag > Seconds(0)) text += name + "the sensor is late by " + to_text(domain.lag) + "\n";
   if (domain.has_idle_changed) text += name + "idle changed\n";
-  if (domain.unexplained && domain.idle &&
+  if (domain.unexplained &&
       (domain.unexplained->low.si() > 0.0 || domain.unexplained->high.si() < 0.0)) {
     text += name + to_text(domain.unexplained->value) + " not explained by units (" +
             to_text(domain.unexplained->low) + " to " + to_text(domain.unexplained->high) + ")\n";
@@ -83,6 +83,17 @@ std::string domain_text(const UnitDomain& domain) {
     text += '\n';
   }
   return text;
+}
+
+std::string contrast_line(const UnitContrast& contrast) {
+  const std::string first = printable(contrast.first);
+  const std::string second = printable(contrast.second);
+  if (!contrast.ratio)
+    return first + " and " + second + " cost differently per second and weight\n";
+  std::array<char, 32> ratio{};
+  std::snprintf(ratio.data(), ratio.size(), "%.3g", *contrast.ratio);
+  return first + " costs " + ratio.data() + " times as much as " + second +
+         " per second and weight\n";
 }
 
 std::string count_line(std::uint64_t count, std::string_view what) {
@@ -98,12 +109,7 @@ std::ostream& operator<<(std::ostream& out, const EnergyInterval& energy) {
 std::ostream& operator<<(std::ostream& out, const UnitsReport& report) {
   std::string text = tags_text(report);
   for (const UnitTag& tag : report.tags) add_tag_notes(tag, text);
-  for (const UnitContrast& contrast : report.contrasts) {
-    std::array<char, 32> ratio{};
-    std::snprintf(ratio.data(), ratio.size(), "%.3g", contrast.ratio);
-    text += printable(contrast.first) + " costs " + ratio.data() + " times as much as " +
-            printable(contrast.second) + " per second and weight\n";
-  }
+  for (const UnitContrast& contrast : report.contrasts) text += contrast_line(contrast);
   for (const UnitDomain& domain : report.domains) text += domain_text(domain);
   text += count_line(report.running, "units have not ended");
   text += count_line(report.waiting, "units wait for readings");

@@ -151,14 +151,21 @@ bool UnitsReader::read() {
     is_settled = book_->waiting() == 0;
   }
   // Without a lock: who gets them may ask for more.
-  try {
-    for (const UnitEnergy& unit : finals) on_done_(unit);
-  } catch (const std::exception& error) {
-    const std::scoped_lock reading(reading_mutex_);
-    if (!has_failed_) log("on_done of units of work failed: " + printable(error.what()));
-    has_failed_ = true;
+  for (const UnitEnergy& unit : finals) {
+    try {
+      on_done_(unit);
+    } catch (const std::exception& error) {
+      report_failure(error.what());
+    } catch (...) {
+      report_failure("unknown exception");
+    }
   }
   return is_settled;
+}
+
+/// Once.
+void UnitsReader::report_failure(const char* what) {
+  if (!has_failed_.exchange(true)) log("on_done of units of work failed: " + printable(what));
 }
 
 UnitState UnitsReader::state(UnitId unit) const {

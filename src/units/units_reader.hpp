@@ -2,6 +2,7 @@
 // what may use them at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,7 @@ class UnitsReader {
   void keep_desk() noexcept;
 
  private:
+  void report_failure(const char* what);
   /// A domain that is divided, and the end of its last interval.
   struct Column {
     std::size_t place = 0;  ///< in `MeteredDomains`
@@ -62,7 +64,7 @@ class UnitsReader {
   std::mutex reading_mutex_;  ///< held while sensors are read
   std::vector<Column> columns_;
   std::vector<StoredBoundary> ends_;
-  bool has_failed_ = false;  ///< `on_done` threw
+  std::atomic<bool> has_failed_ = false;  ///< `on_done` threw
 
   mutable std::mutex book_mutex_;
   std::optional<UnitBook> book_;

@@ -1,8 +1,12 @@
 #include "wattle/work_units.hpp"
 
+#include <atomic>
 #include <cmath>
+#include <exception>
+#include <string>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/worker.hpp"
 #include "energy/metered_domains.hpp"
 #include "units/units_reader.hpp"
@@ -105,13 +109,20 @@ struct WorkUnits::Impl {
   }
 
   void start(std::chrono::nanoseconds period) {
-    worker = std::make_unique<Worker>(Worker::every(period, [own = reader] { (void)own->read(); }),
+    const auto read = [own = reader] {
+      try {
+        (void)own->read();
+      } catch (const std::exception& error) {  // no memory: the next time may go better
+        log(std::string("cannot read the energy of units of work: ") + error.what());
+      }
+    };
+    worker = std::make_unique<Worker>(Worker::every(period, read),
                                       "a thread to read the energy of units of work with");
   }
 
   std::shared_ptr<detail::UnitsReader> reader;
   std::unique_ptr<Worker> worker;  ///< null: tests read
-  bool is_stopped = false;
+  std::atomic<bool> is_stopped = false;
 };
 
 WorkUnits::WorkUnits(WorkUnitsOptions options)
@@ -168,7 +179,7 @@ std::vector<std::string> WorkUnits::domains() const { return impl().reader->doma
 std::vector<Refusal> WorkUnits::missing() const { return impl().reader->missing(); }
 
 void WorkUnits::stop() {
-  if (std::exchange(impl().is_stopped, true)) return;
+  if (impl().is_stopped.exchange(true)) return;
   if (impl_->worker) (void)impl_->worker->stop(kStopPatience);
   (void)impl_->reader->read();
 }
