@@ -243,7 +243,7 @@ double pace_of(const std::vector<ShownValue>& values) {
 }  // namespace
 
 SettlingTimes settling_times(const std::vector<ShownValue>& values) {
-  constexpr double kLeastRange = 0.1;    // of the highest value, that tells of a filter
+  constexpr double kLeastRange = 0.1;    // of the highest value, that shows a filter
   constexpr double kLevel = 0.08;        // of the range: how level a level is
   constexpr double kLeastStep = 0.3;     // of the range, from one level to another
   constexpr double kLeastLevelS = 1.25;  // values may freeze for a second

@@ -21,7 +21,7 @@ class Pty {
   /// In a new process: it leads a new session, with this terminal, and has it as 0 to 2.
   void become_terminal() const;
 
-  /// How wide and how high it is. The program is told.
+  /// How wide and how high it is. The program gets a signal.
   void resize(unsigned short columns, unsigned short lines = 24) const;
   /// Takes what the program has written by now.
   void take();

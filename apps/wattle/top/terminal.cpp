@@ -71,7 +71,7 @@ void Terminal::leave() noexcept {
   if (!is_entered_) return;
   is_entered_ = false;
   if (replaces_) write_now(kLeave);
-  // What was typed or sent by the mouse meanwhile is not for the shell.
+  // What was typed or sent by the mouse until now is not for the shell.
   if (before_) {
     ::tcflush(STDIN_FILENO, TCIFLUSH);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
