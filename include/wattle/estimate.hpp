@@ -1,6 +1,7 @@
 // A range for the energy of a machine that has no energy counter.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -55,9 +56,15 @@ struct EnergyEstimate {
 /// Prints the range of `machine`, or why there is none.
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const EnergyEstimate& estimate);
 
+/// Whether this system has a server for itself, or is a guest (a virtual machine) on one.
+enum class MachineExtent : std::uint8_t { server, guest };
+
 /// Threads: a value type.
 struct EstimatorOptions {
   System system = System::from_environment();
+  /// Absent: the value of WATTLE_ESTIMATE_AS ("server" or "guest"); if that is not set either, the
+  /// files of the system show which it is.
+  std::optional<MachineExtent> extent{};
 };
 
 /// Estimates the energy of an interval from /proc/cpuinfo, /proc/stat and the CPU quota of

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "estimate/load_curve.hpp"
 #include "estimate/machine_power.hpp"
 #include "wattle/error.hpp"
@@ -69,6 +72,28 @@ std::string covers_text(const CpuLoad& load, const MachineSize& size) {
                         load.stolen_part * 100.0);
   }
   return text;
+}
+
+/// Server or guest, or why it is not known.
+struct KnownExtent {
+  std::optional<MachineExtent> known{};
+  std::string unknown{};
+};
+
+KnownExtent extent_of(const EstimatorOptions& options, const Processors& processors) {
+  if (options.extent) return {.known = options.extent};
+  const char* const value = environment_variable("WATTLE_ESTIMATE_AS");
+  const std::string_view wanted = value == nullptr ? "" : value;
+  if (wanted == "server") return {.known = MachineExtent::server};
+  if (wanted == "guest") return {.known = MachineExtent::guest};
+  if (!wanted.empty()) {
+    return {.unknown = fmt::format("WATTLE_ESTIMATE_AS is '{}'; it must be server or guest",
+                                   printable(wanted))};
+  }
+  if (const auto found = recognize_extent(options.system, processors)) return {.known = found};
+  return {.unknown =
+              "unknown whether this is a virtual machine; set WATTLE_ESTIMATE_AS to server or "
+              "guest"};
 }
 
 }  // namespace
@@ -133,14 +158,17 @@ std::optional<EnergyEstimate> mean_of(std::span<const EnergyEstimate> runs) {
 }
 
 struct EnergyEstimator::Impl {
-  explicit Impl(const System& system)
-      : processors(read_processors(system)),
+  explicit Impl(const EstimatorOptions& options)
+      : processors(read_processors(options.system)),
         machine(recognize(processors)),
-        size(read_machine_size(system, processors)),
-        reader(system) {}
+        extent(extent_of(options, processors)),
+        size(read_machine_size(options.system, processors,
+                               extent.known.value_or(MachineExtent::guest))),
+        reader(options.system) {}
 
   Processors processors;
   Microarchitecture machine;
+  KnownExtent extent;
   MachineSize size;
   CpuLoadReader reader;
   bool is_started = false;
@@ -150,7 +178,7 @@ struct EnergyEstimator::Impl {
 };
 
 EnergyEstimator::EnergyEstimator(EstimatorOptions options)
-    : impl_(std::make_unique<Impl>(options.system)) {}
+    : impl_(std::make_unique<Impl>(options)) {}
 EnergyEstimator::EnergyEstimator(EnergyEstimator&& other) noexcept = default;
 EnergyEstimator& EnergyEstimator::operator=(EnergyEstimator&& other) noexcept = default;
 EnergyEstimator::~EnergyEstimator() = default;
@@ -181,6 +209,9 @@ EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const 
   if (cpu_time && !(*cpu_time >= Seconds(0))) {
     throw InvalidArgument("EnergyEstimator::estimate: a CPU time is not negative");
   }
+  EnergyEstimate none;
+  none.unknown = impl_->extent.unknown;
+  if (!none.unknown.empty()) return none;
   const auto end = impl_->is_stopped ? impl_->end : impl_->reader.read();
   const auto load =
       impl_->begin && end ? load_between(*impl_->begin, *end, impl_->reader.quota()) : std::nullopt;
@@ -190,7 +221,6 @@ EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const 
     size.threads = std::max(1U, end->times.processors);
     return estimate_energy(impl_->machine, size, *load, cpu_time);
   }
-  EnergyEstimate none;
   none.unknown = !impl_->begin || !end
                      ? "/proc/stat cannot be read, so the load of the CPUs is unknown"
                      : "the CPU times in /proc/stat did not advance (they count in steps of 10 ms)";

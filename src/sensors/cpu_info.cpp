@@ -162,7 +162,8 @@ Processors parse_processors(std::string_view text) {
     read_field(kind, key, value);
     place.read_field(key, value);
     // Every processor has the same long line: the first that says so is enough.
-    if (key == "flags" && !processors.hypervisor && processors.kinds.empty()) {
+    if (key == "flags" && !processors.states_flags) {
+      processors.states_flags = true;
       processors.hypervisor = has_word(value, "hypervisor");
     }
   }
@@ -173,7 +174,10 @@ Processors parse_processors(std::string_view text) {
 
 Processors read_processors(const System& system) {
   const auto text = read_file((system.procfs / "cpuinfo").string());
-  if (!text) return {};
+  if (!text) {
+    const CpuInfo alias = read_cpu_info(system);
+    return {.hypervisor = alias.hypervisor, .states_flags = !alias.vendor.empty()};
+  }
   Processors processors = parse_processors(*text);
   if (processors.cores == 0) read_topology(system, processors);
   return processors;

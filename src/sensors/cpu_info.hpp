@@ -56,10 +56,11 @@ struct ProcessorKind {
 struct Processors {
   static constexpr std::size_t kMostKinds = 16;
   std::vector<ProcessorKind> kinds;
-  bool hypervisor = false;  ///< one of them says that it is virtual (x86)
-  unsigned threads = 0;     ///< that are online
-  unsigned cores = 0;       ///< 0: not known
-  unsigned packages = 0;    ///< 0: not known
+  bool hypervisor = false;    ///< the first one has the flag "hypervisor" (x86)
+  bool states_flags = false;  ///< x86: without that flag it is not virtual, or hides it
+  unsigned threads = 0;       ///< that are online
+  unsigned cores = 0;         ///< 0: not known
+  unsigned packages = 0;      ///< 0: not known
 };
 
 /// From the text of /proc/cpuinfo, all processors of it.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -224,6 +226,8 @@ TEST_F(EnergyEstimatorTest, EstimatesOnEveryKindOfMachine) {
            .cpu_max = "50000 100000\n",
            .threads = 0.5},
        }) {
+    write("sys/class/dmi/id/sys_vendor", "Gigabyte\n");
+    write("sys/class/dmi/id/chassis_type", "23\n");
     write("proc/cpuinfo", machine.cpuinfo);
     write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n");
     write("proc/self/cgroup", machine.cgroup);
@@ -245,6 +249,7 @@ TEST_F(EnergyEstimatorTest, EstimatesOnEveryKindOfMachine) {
 }
 
 TEST_F(EnergyEstimatorTest, SaysWhyNothingIsEstimated) {
+  write("proc/cpuinfo", kTurin);
   EnergyEstimator estimator({.system = system()});
   estimator.start();
   EXPECT_NE(estimator.estimate().unknown.find("/proc/stat cannot be read"), std::string::npos);
@@ -255,7 +260,53 @@ TEST_F(EnergyEstimatorTest, SaysWhyNothingIsEstimated) {
   EXPECT_FALSE(still.estimate().machine);
 }
 
+/// Of a machine that does not show whether it is one.
+class UnknownGuest : public Files {
+ protected:
+  UnknownGuest() {
+    write("proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n");
+  }
+  [[nodiscard]] EnergyEstimate estimate(std::optional<MachineExtent> extent = {}) const {
+    write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\nintr 0\n");
+    EnergyEstimator estimator({.system = system(), .extent = extent});
+    estimator.start();
+    write("proc/stat", "cpu 100 0 0 1100 0 0 0 0\ncpu0 0 0 0 500\nintr 0\n");
+    return estimator.estimate();
+  }
+  static void set(const char* value) { ::setenv("WATTLE_ESTIMATE_AS", value, 1); }
+  void TearDown() override { ::unsetenv("WATTLE_ESTIMATE_AS"); }
+};
+
+TEST_F(UnknownGuest, HasNoEstimateButTheNameOfTheSettingThatGivesOne) {
+  EXPECT_FALSE(estimate().machine);
+  EXPECT_NE(estimate().unknown.find("WATTLE_ESTIMATE_AS"), std::string::npos);
+}
+
+TEST_F(UnknownGuest, IsWhatTheCallerSays) {
+  ASSERT_TRUE(estimate(MachineExtent::guest).machine);
+  EXPECT_TRUE(estimate(MachineExtent::guest).is_virtual);
+  ASSERT_TRUE(estimate(MachineExtent::server).machine);
+  EXPECT_FALSE(estimate(MachineExtent::server).is_virtual);
+}
+
+TEST_F(UnknownGuest, IsWhatTheEnvironmentSaysUnlessTheCallerDoes) {
+  set("guest");
+  EXPECT_TRUE(estimate().is_virtual);
+  EXPECT_FALSE(estimate(MachineExtent::server).is_virtual);
+  set("server");
+  ASSERT_TRUE(estimate().machine);
+  EXPECT_FALSE(estimate().is_virtual);
+  set("");
+  EXPECT_FALSE(estimate().machine);
+}
+
+TEST_F(UnknownGuest, RefusesAnotherWordInTheEnvironment) {
+  set("no\x1b");
+  EXPECT_EQ(estimate().unknown, R"(WATTLE_ESTIMATE_AS is 'no\x1b'; it must be server or guest)");
+}
+
 TEST_F(EnergyEstimatorTest, SaysThatTheLoadCannotBeReadWhereItCouldAtTheStart) {
+  write("proc/cpuinfo", kTurin);
   write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\nintr 0\n");
   EnergyEstimator estimator({.system = system()});
   estimator.start();
