@@ -7,14 +7,16 @@
 namespace wattle {
 namespace {
 
-/// Watts for each GB of memory beyond 1 GB a core, by what RAPL counts on seven hosts of Amazon EC2
-/// (data/cloud-power.csv): 0.02 to 0.4 idle, up to 1.1 where all cores write to memory.
+/// Watts per GB of memory beyond 1 GB per core. RAPL counts 0.02 to 0.52 on seven hosts of Amazon
+/// EC2 (data/cloud-power.csv) when idle, and 0.11 to 1.55 where all cores write to memory. The
+/// whole width would make high / low more than 6: docs/estimates.md.
 constexpr PowerRange kMemoryIdle{0.05, 0.15, 0.3};
 constexpr PowerRange kMemoryFull{0.1, 0.4, 0.8};
-/// Wide vector code draws more than the benchmark of published servers: of its package 1.07 to 1.3
-/// times on these hosts.
+/// Code with wide vectors draws 0.85 to 1.32 times the package power of other full load on these
+/// hosts.
 constexpr double kVectorLoad = 1.3;
-/// A host whose cores never sleep: so much of the power at full load, typically and at most.
+/// Idle power of a host whose cores never sleep, relative to full load. Assumed: no such host was
+/// measured.
 constexpr double kAwakeTypical = 0.35;
 constexpr double kAwakeHigh = 0.6;
 

@@ -52,7 +52,7 @@ struct ServerScales {
 /// What holds for any other: nearly the widest of all. `key`, `title` and `vendor` are empty.
 [[nodiscard]] const ServerPower& server_power_of_everyone() noexcept;
 [[nodiscard]] const ServerScales& server_scales() noexcept;
-/// For which machines that was checked, and with what result: "96 % of 896 servers ...".
+/// For which machines that was checked, and with what result: "95 % of 895 servers ...".
 [[nodiscard]] std::string_view server_power_check() noexcept;
 
 }  // namespace wattle
