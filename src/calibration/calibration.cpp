@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/numbers/median.hpp"
+#include "base/numbers/regression.hpp"
 #include "base/numbers/value_range.hpp"
-#include "calibration/regression.hpp"
 #include "calibration/robust_fit.hpp"
 #include "calibration/step_responses.hpp"
 

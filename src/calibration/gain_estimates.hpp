@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/numbers/regression.hpp"
 #include "base/numbers/student.hpp"
 #include "calibration/alignment.hpp"
 #include "calibration/meter_rows.hpp"
-#include "calibration/regression.hpp"
 
 namespace wattle {
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <iterator>
 
+#include "base/numbers/regression.hpp"
 #include "base/numbers/student.hpp"
-#include "calibration/regression.hpp"
 #include "calibration/robust_fit.hpp"
 
 namespace wattle {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers/regression.hpp"
 #include "calibration/power_curve.hpp"
-#include "calibration/regression.hpp"
 
 namespace wattle {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/numbers/median.hpp"
-#include "calibration/regression.hpp"
+#include "base/numbers/regression.hpp"
 
 namespace wattle {
 namespace {

@@ -1,4 +1,4 @@
-#include "calibration/regression.hpp"
+#include "base/numbers/regression.hpp"
 
 #include <algorithm>
 #include <cmath>
