@@ -1,7 +1,8 @@
 // A plot that can be zoomed and read off, in place of a drawing.
-import uPlot from "uplot";
+import type uPlot from "uplot";
 
 import {type Column, readColumns} from "./columns";
+import {color, Curve} from "./curve";
 import {time, watts} from "./format";
 
 /// What the drawing states about itself.
@@ -17,15 +18,6 @@ interface Drawing {
   seconds: number;
   phases: {name: string; from: number; to: number}[];
 }
-
-const kHeight = 180;
-const kIncrements = [
-  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
-  1800, 3600, 7200, 14400, 21600, 43200, 86400,
-];
-
-const color = (name: string) => () =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function numberOf(element: Element, name: string): number {
   return Number(element.getAttribute(`data-${name}`) ?? "0");
@@ -57,25 +49,11 @@ function readDrawing(figure: HTMLElement): Drawing | null {
   };
 }
 
-/// The values of uPlot: the last one is held to the end of its column.
-function dataOf({columns, edges, step}: Drawing): uPlot.AlignedData {
-  const held = (value: (column: Column) => number | null) => {
-    const values = columns.map((column) => {
-      const steps = value(column);
-      return steps === null ? null : steps * step;
-    });
-    return [...values, values[values.length - 1] ?? null];
-  };
-  const around = (sign: number) => (column: Column) =>
-    column.mean === null || column.doubt === null ? null : column.mean + sign * column.doubt;
-  return [edges, held((c) => c.high), held((c) => c.low), held(around(1)), held(around(-1)),
-          held((c) => c.mean)];
-}
-
 export class LivePlot {
   readonly element: HTMLElement;
   private readonly readout: HTMLElement;
   private readonly drawing: Drawing;
+  private readonly curve: Curve;
   private readonly plot: uPlot;
 
   /// Null where the figure has no values. `zoomed` is called with what is shown from now on.
@@ -88,7 +66,7 @@ export class LivePlot {
   }
 
   private constructor(
-    figure: HTMLElement, drawing: Drawing, private readonly group: string,
+    figure: HTMLElement, drawing: Drawing, group: string,
     private readonly zoomed: (from: number, to: number) => void,
   ) {
     this.drawing = drawing;
@@ -103,11 +81,19 @@ export class LivePlot {
     const still = figure.querySelector("svg");
     figure.insertBefore(this.element, still);
     figure.insertBefore(this.readout, still);
-    this.plot = new uPlot(this.options(), dataOf(drawing), this.element);
+    const {columns, edges, step, top, seconds} = drawing;
+    this.curve = new Curve(this.element, {
+      group, line: "--line", range: "--range", canZoom: true,
+      rangeX: (min, max) => [Math.max(0, min), Math.min(seconds, max)],
+      labelX: (split, between) => time(split, between, seconds),
+      top: () => top,
+      drawBelow: (plot) => this.drawPhases(plot),
+      pointed: (index) => this.showValues(index),
+      zoomed: (from, to) => this.zoomed(from, to),
+    }, {columns, edges, step});
+    this.plot = this.curve.plot;
     figure.classList.add("is-live");
-    this.plot.setSize({width: this.element.clientWidth, height: kHeight});
-    new ResizeObserver(() =>
-      this.plot.setSize({width: this.element.clientWidth, height: kHeight})).observe(this.element);
+    this.curve.fit();
     this.element.addEventListener("keydown", (event) => this.onKey(event));
     // Read out what the keyboard asks for, not each move of a mouse.
     this.element.addEventListener("focus", () => this.readout.setAttribute("aria-live", "polite"));
@@ -121,41 +107,6 @@ export class LivePlot {
   }
   redraw(): void {
     this.plot.redraw(false);
-  }
-
-  private options(): uPlot.Options {
-    const {seconds, top} = this.drawing;
-    const stepped = uPlot.paths.stepped?.({align: 1});
-    const bare: uPlot.Series = {paths: stepped, points: {show: false}};
-    const axis: uPlot.Axis = {
-      stroke: color("--muted"), grid: {stroke: color("--rule"), width: 1},
-      ticks: {show: false}, font: "12px system-ui, sans-serif",
-    };
-    return {
-      width: 400, height: kHeight,
-      legend: {show: false},
-      cursor: {sync: {key: this.group, scales: ["x", null]}, drag: {x: true, y: false}, points: {show: false}},
-      scales: {x: {time: false, range: (_, min, max) => [Math.max(0, min), Math.min(seconds, max)]},
-               y: {range: [0, top]}},
-      axes: [
-        {...axis, incrs: kIncrements, space: 64, size: 28,
-         values: (_, splits, __, ___, step) => splits.map((split) => time(split, step, seconds))},
-        {...axis, size: 64, space: 26, values: (_, splits) => splits.map((split) => watts(split, 1))},
-      ],
-      series: [
-        {}, bare, bare, bare, bare,
-        {...bare, stroke: color("--line"), width: 1.5, points: {show: false}},
-      ],
-      bands: [{series: [1, 2], fill: color("--range")}, {series: [3, 4], fill: color("--doubt")}],
-      hooks: {
-        drawClear: [(plot) => this.drawPhases(plot)],
-        setCursor: [(plot) => this.showValues(plot.cursor.idx ?? null)],
-        setScale: [(plot, name) => {
-          const {min, max} = plot.scales["x"] ?? {};
-          if (name === "x" && min != null && max != null) this.zoomed(min, max);
-        }],
-      },
-    };
   }
 
   private drawPhases(plot: uPlot): void {

@@ -2,52 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "api/public_cpu.hpp"
-#include "base/text/parse.hpp"
+#include "api/unix_window.hpp"
 #include "base/text/quantity.hpp"
 #include "http/target.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::daemon {
 namespace {
-
-struct UnixWindow {
-  double from = 0.0;
-  double to = 0.0;
-};
-
-/// Later Unix times (the year 5138) exceed the range of the clocks.
-constexpr double kLatest = 1e11;
-
-UnixWindow window_of(std::string_view text) {
-  const UrlQuery query = UrlQuery::parse(text, {"from", "to"});
-  const auto seconds = [&](std::string_view name) {
-    const auto value = query.find(name);
-    const auto number = value ? parse_double(*value) : std::nullopt;
-    return number && *number >= 0.0 && *number <= kLatest ? number : std::nullopt;
-  };
-  const auto from = seconds("from");
-  const auto to = seconds("to");
-  if (!from || !to) {
-    throw QueryFault(
-        "Give the start and the end of the window in Unix seconds: "
-        "?from=1762000000&to=1762000060.5",
-        QueryFault::Form::json);
-  }
-  if (*from >= *to) throw QueryFault("`from` must lie before `to`.", QueryFault::Form::json);
-  return {.from = *from, .to = *to};
-}
-
-/// Rounds down to a multiple of `period`, to a microsecond.
-double rounded_down(double unix_s, std::chrono::milliseconds period) {
-  const std::int64_t us = std::llround(unix_s * 1e6);
-  return static_cast<double>(us - us % std::chrono::microseconds(period).count()) / 1e6;
-}
 
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
   if (figure.flags.has(Flag::lost)) return "its device was gone";
@@ -83,19 +47,9 @@ Response energy_answer(EnergyHistory* history, std::string_view query,
     return error_response(
         404, "This server keeps no energy history: start wattled with --history SECONDS.");
   }
-  UnixWindow window = window_of(query);
+  UnixWindow window = window_in(UrlQuery::parse(query, {"from", "to"}));
   const bool is_coarse = public_period.count() > 0;
-  if (is_coarse) {
-    window = {.from = rounded_down(window.from, public_period),
-              .to = rounded_down(window.to, public_period)};
-    if (window.from >= window.to) {
-      throw QueryFault(
-          fmt::format("The window is too short: its ends are rounded down to multiples of {} s for "
-                      "callers without a token at this port.",
-                      Seconds(public_period).count()),
-          QueryFault::Form::json);
-    }
-  }
+  if (is_coarse) window = rounded_down(window, public_period);
   const TimePoint begin = from_unix(window.from);
   const TimePoint end = from_unix(window.to);
   Flags flags;

@@ -10,8 +10,10 @@
 
 #include "api/control_routes.hpp"
 #include "api/energy_answer.hpp"
+#include "api/index_route.hpp"
 #include "api/metrics.hpp"
 #include "api/metrics_text.hpp"
+#include "api/power_answer.hpp"
 #include "serve/wall_time.hpp"
 #include "wattle/wattle.hpp"
 #include "wire/encode.hpp"
@@ -57,32 +59,6 @@ Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) 
 }
 
 // --- everybody ---
-
-std::string needs_text(const RouteRequirement& needed) {
-  if (const Scope* const scope = std::get_if<Scope>(&needed)) {
-    return fmt::format("scope {}", name_of(*scope));
-  }
-  switch (std::get<RouteAccess>(needed)) {
-    case RouteAccess::all_reading_scopes:
-      return "all scopes for reading";
-    case RouteAccess::any_token:
-    case RouteAccess::token_if_key_is_set:
-      return "any token";
-    case RouteAccess::everybody:
-      break;
-  }
-  return "-";
-}
-
-/// The same for every caller and every daemon: it does not show what is enabled.
-void index(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
-  std::string text = fmt::format("wattled\n\n{:<6}  {:<36}  {}\n", "METHOD", "PATH", "NEEDS");
-  for (const Route& route : routes()) {
-    text += fmt::format("{:<6}  {:<36}  {}\n", route.method, route.path, needs_text(route.needed));
-  }
-  text += "\n/discover shows what this server has and what you may use.\n";
-  exchange->answer({.body = std::move(text), .content_type = "text/plain; charset=utf-8"});
-}
 
 /// A caller without a token gets only what it needs to use one.
 void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
@@ -130,9 +106,11 @@ void health(Service& service, const Request& request, const ExchangePtr& exchang
     return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", status)));
   }
   exchange->answer(
-      json(fmt::format(R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f}}})",
+      json(fmt::format(R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f},)"
+                       R"("host":{}}})",
                        status, version(), service.gpus().ids().size(), service.cpus().ids().size(),
-                       Seconds(service.loop().now() - service.started()).count())));
+                       Seconds(service.loop().now() - service.started()).count(),
+                       wire::json_string_or_null(service.options().host))));
 }
 
 void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exchange) {
@@ -192,6 +170,12 @@ void energy(Service& service, const Request& request, const ExchangePtr& exchang
   const auto period =
       request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
   exchange->answer(energy_answer(service.energy_history(), request.target.query, period));
+}
+
+void power_history(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const auto period =
+      request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
+  exchange->answer(power_answer(service.energy_history(), request.target.query, period));
 }
 
 // --- GPUs ---
@@ -327,6 +311,7 @@ constexpr std::array kReadRoutes = {
     Route{"GET", "/metrics", RouteAccess::all_reading_scopes, metrics},
     Route{"GET", "/api/v1/sensors", RouteAccess::any_token, sensors},
     Route{"GET", "/api/v1/energy", RouteAccess::all_reading_scopes, energy},
+    Route{"GET", "/api/v1/power", RouteAccess::all_reading_scopes, power_history},
 
     Route{"GET", "/gpu/get_power", kGpuRead, ask_gpus<GpuQuestion::power, power_json>},
     Route{"GET", "/gpu/stream_power", kGpuRead, stream_gpus},

@@ -45,6 +45,10 @@ std::string render(const Response& response, bool keeps_alive) {
   if (!response.challenge.empty()) {
     text += fmt::format("WWW-Authenticate: {}\r\n", response.challenge);
   }
+  if (!response.policy.empty()) {
+    text += fmt::format("Content-Security-Policy: {}\r\nReferrer-Policy: no-referrer\r\n",
+                        response.policy);
+  }
   // A refusal for want of room, or of an answer in time: it may be asked again soon.
   if (response.status == 429 || response.status == 503) text += "Retry-After: 1\r\n";
   text += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";

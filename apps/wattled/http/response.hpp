@@ -14,6 +14,8 @@ struct Response {
   std::string_view content_type = "application/json";  ///< omitted without a body
   /// The `WWW-Authenticate` of a 401; empty: none.
   std::string_view challenge{};
+  /// The `Content-Security-Policy` of a page; empty: none.
+  std::string_view policy{};
 };
 
 /// The whole answer, head and body.

@@ -20,6 +20,7 @@
 #include "base/text/text.hpp"
 #include "base/version.hpp"
 #include "devices/energy_history.hpp"
+#include "serve/enabled_groups.hpp"
 #include "serve/lifetime.hpp"
 #include "wattle/error.hpp"
 
@@ -157,8 +158,9 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   if (!serve.tls_certificate.empty() && serve.tls_key.empty()) {
     throw InvalidArgument("--tls-cert needs --tls-key FILE, the key of the certificate");
   }
-  serve.enabled = all_chosen("--enable", raw.enable, kScopes);
-  if (serve.enabled.empty()) refuse("--enable", "a list of what to serve", raw.enable);
+  EnabledGroups groups = enabled_groups(raw.enable);
+  serve.enabled = std::move(groups.scopes);
+  serve.serves_dashboard = groups.has_dashboard;
   serve.stream_format = value_of_word("--stream-format", raw.stream_format, kStreamFormats);
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
@@ -245,7 +247,8 @@ void add_devices(CLI::App& serve, Raw& raw) {
   ServeOptions& to = raw.serve;
   serve
       .add_option("--enable", raw.enable,
-                  "What to serve, comma-separated: gpu-read, cpu-read, gpu-control")
+                  "What to serve, comma-separated: gpu-read, cpu-read, gpu-control, dashboard (a "
+                  "page for browsers at /; alone: with gpu-read,cpu-read)")
       ->type_name("LIST")
       ->join(',');
   serve.add_flag("--keep-settings", to.keeps_settings,

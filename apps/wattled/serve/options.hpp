@@ -32,6 +32,7 @@ struct ServeOptions {
   std::string tls_client_authorities;  ///< empty: clients need no certificate
   bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
+  bool serves_dashboard = false;  ///< a page for browsers at /
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;

@@ -50,6 +50,8 @@ class HttpExchange {
 
 struct ServiceOptions {
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
+  bool serves_dashboard = false;
+  std::string host{};  ///< the name of this machine; empty: not known
   StreamRates streams{};
   /// See `ServeOptions`.
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;

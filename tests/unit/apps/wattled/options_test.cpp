@@ -62,6 +62,17 @@ TEST(DaemonOptions, ChooseModesAndGroups) {
   EXPECT_EQ(options.gpu_backend, GpuBackend::amd);
 }
 
+TEST(DaemonOptions, EnableTheDashboardBesideTheGroups) {
+  const std::vector reading{Scope::gpu_read, Scope::cpu_read};
+  EXPECT_FALSE(serve({}).serves_dashboard);
+  const ServeOptions alone = serve({"--enable", "dashboard"});
+  EXPECT_TRUE(alone.serves_dashboard);
+  EXPECT_EQ(alone.enabled, reading);
+  const ServeOptions chosen = serve({"--enable", "dashboard,cpu-read,dashboard"});
+  EXPECT_TRUE(chosen.serves_dashboard);
+  EXPECT_EQ(chosen.enabled, std::vector{Scope::cpu_read});
+}
+
 TEST(DaemonOptions, NameThoseThatHaveNoEffect) {
   const auto without_effect = [](std::vector<const char*> words) {
     return serve(std::move(words)).without_effect;
@@ -142,7 +153,8 @@ TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
   EXPECT_EQ(error_of({"serve", "--mode", ","}),
             "wattled: --mode needs a value: TEXT (see wattled serve --help)\n");
   EXPECT_EQ(error_of({"serve", "--enable", "gpu-weather"}),
-            "wattled: --enable takes gpu-read, cpu-read or gpu-control, not 'gpu-weather'\n");
+            "wattled: --enable takes gpu-read, cpu-read, gpu-control or dashboard, not "
+            "'gpu-weather'\n");
   EXPECT_EQ(error_of({"serve", "--enable", ""}),
             "wattled: --enable takes a list of what to serve, not ''\n");
   EXPECT_EQ(error_of({"serve", "--socket-permissions", "9"}),

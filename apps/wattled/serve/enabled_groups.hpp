@@ -1,0 +1,19 @@
+// What `--enable` lists.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "auth/token.hpp"
+
+namespace wattle::daemon {
+
+struct EnabledGroups {
+  std::vector<Scope> scopes;  ///< each once; if none is listed, those for reading
+  bool has_dashboard = false;
+};
+
+/// Throws `InvalidArgument` for an unknown word or an empty list.
+[[nodiscard]] EnabledGroups enabled_groups(std::string_view list);
+
+}  // namespace wattle::daemon

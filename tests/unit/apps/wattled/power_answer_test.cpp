@@ -1,0 +1,151 @@
+// The power of the past, in columns.
+#include "api/power_answer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "fakes/scripted_sensor.hpp"
+#include "http/target.hpp"
+#include "virtual_loop.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Json = nlohmann::json;
+
+/// A package of 50 W that has been read for 20 s from now, kept for a minute.
+class PowerAnswer : public testing::Test {
+ protected:
+  PowerAnswer() {
+    Channel channel = fakes::counter_channel(Domain::package(0));
+    channel.counter.least_power = Watts(0.1);
+    std::vector<fakes::ScriptedCounter> counters;
+    counters.push_back(fakes::constant_power(channel, Watts(50.0), begin_, 1'000'000));
+    std::vector<std::unique_ptr<Sensor>> sensors;
+    sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
+    history_.emplace(std::move(sensors), loop_, clock_, seconds(60));
+    loop_.advance(seconds(20));
+  }
+
+  [[nodiscard]] Json ask(double from, double to, const std::string& more = "",
+                         milliseconds public_period = seconds(0)) {
+    const Response response = power_answer(
+        &*history_, "from=" + std::to_string(from) + "&to=" + std::to_string(to) + more,
+        public_period);
+    EXPECT_EQ(response.status, 200U) << response.body;
+    return Json::parse(response.body);
+  }
+  [[nodiscard]] std::string refusal_of(const std::string& query) {
+    try {
+      return power_answer(&*history_, query, seconds(0)).body;
+    } catch (const QueryFault& fault) {
+      return fault.what();
+    }
+  }
+  /// So many seconds after the first reading.
+  [[nodiscard]] double unix_at(double after) const { return to_unix(begin_) + after; }
+
+  TimePoint begin_ = std::chrono::steady_clock::now();
+  VirtualLoop loop_{begin_};
+  LoopClock clock_{loop_};
+  std::optional<EnergyHistory> history_;
+};
+
+TEST_F(PowerAnswer, IsTheMeanOfEachColumn) {
+  const Json answer = ask(unix_at(2.0), unix_at(10.0), "&columns=4");
+  EXPECT_EQ(answer["schema"], "wattled.power/1");
+  EXPECT_EQ(answer["columns"], 4);
+  EXPECT_EQ(answer["column_s"], 2.0);
+  EXPECT_EQ(answer["step_s"], 0.25);
+  const Json& package = answer["domains"][0];
+  EXPECT_EQ(package["domain"], "package_0");
+  EXPECT_EQ(package["additive"], true);
+  for (const char* const key : {"mean_w", "uncertainty_w", "lowest_w", "highest_w"}) {
+    ASSERT_EQ(package[key].size(), 4U) << key;
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double mean = package["mean_w"][i].get<double>();
+    EXPECT_NEAR(mean, 50.0, package["uncertainty_w"][i].get<double>());
+    EXPECT_LE(package["lowest_w"][i].get<double>(), mean);
+    EXPECT_GE(package["highest_w"][i].get<double>(), mean);
+  }
+}
+
+TEST_F(PowerAnswer, HasAsManyColumnsAsWereAskedForAtMost) {
+  for (const int most : {1, 3, 7, 360, 1000}) {
+    const Json answer = ask(unix_at(0.0), unix_at(19.9), "&columns=" + std::to_string(most));
+    EXPECT_LE(answer["columns"].get<int>(), most);
+    EXPECT_EQ(answer["domains"][0]["mean_w"].size(), answer["columns"].get<std::size_t>());
+    const double width = answer["column_s"].get<double>();
+    EXPECT_NEAR(width / 0.1, std::round(width / 0.1), 1e-9) << "a multiple of the readings";
+    EXPECT_LE(width * answer["columns"].get<double>(), 19.9 + 1e-9);
+  }
+}
+
+TEST_F(PowerAnswer, IsUnknownWhereNothingWasRead) {
+  const Json means = ask(unix_at(-4.0), unix_at(4.0), "&columns=8")["domains"][0]["mean_w"];
+  EXPECT_TRUE(means[0].is_null()) << means;
+  EXPECT_TRUE(means[2].is_null()) << means;
+  EXPECT_TRUE(means[7].is_number()) << means;
+  EXPECT_TRUE(ask(unix_at(100.0), unix_at(110.0))["domains"][0]["mean_w"][0].is_null());
+}
+
+TEST_F(PowerAnswer, StartsWithWhatIsKept) {
+  loop_.advance(seconds(60));
+  const Json answer = ask(unix_at(0.0), unix_at(80.0));
+  EXPECT_NEAR(answer["from"].get<double>(), unix_at(20.0), 1e-3);
+}
+
+TEST_F(PowerAnswer, OfMuchTimeCostsNoMoreColumns) {
+  const Json answer = ask(unix_at(0.0), unix_at(0.0) + 1e9);
+  EXPECT_LE(answer["columns"].get<int>(), 360);
+}
+
+TEST_F(PowerAnswer, ForStrangersIsInWholeJoulesOfWholeSeconds) {
+  const double from = std::ceil(unix_at(1.0));
+  const Json answer = ask(from + 0.4, from + 8.7, "&columns=1000", seconds(1));
+  EXPECT_EQ(answer["from"], from);
+  EXPECT_EQ(answer["columns"], 8);
+  const Json& package = answer["domains"][0];
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double mean = package["mean_w"][i].get<double>();
+    EXPECT_EQ(mean, std::floor(mean));
+    EXPECT_NEAR(mean, 50.0, 1.0);
+    EXPECT_TRUE(package["lowest_w"][i].is_null());
+    EXPECT_TRUE(package["highest_w"][i].is_null());
+    EXPECT_EQ(package["uncertainty_w"][i], 1.0);
+  }
+}
+
+TEST_F(PowerAnswer, NeedsAWindowAndANumber) {
+  for (const char* const query : {"", "from=1", "from=2&to=1", "from=x&to=2", "from=-1&to=2",
+                                  "from=1&to=1e300", "from=1&to=nan"}) {
+    EXPECT_THAT(refusal_of(query), testing::AnyOf(testing::HasSubstr("Unix seconds"),
+                                                  testing::HasSubstr("must lie before")))
+        << query;
+  }
+  for (const char* const columns : {"0", "1001", "-1", "1.5", "", "x", "4294967297"}) {
+    EXPECT_EQ(refusal_of(std::string("from=1&to=2&columns=") + columns),
+              "`columns` must be a whole number from 1 to 1000.");
+  }
+  EXPECT_THAT(refusal_of("from=1&to=2&colums=3"), testing::HasSubstr("unknown field"));
+  const std::string now = std::to_string(unix_at(1.0));
+  EXPECT_EQ(refusal_of("from=" + now + "&to=" + std::to_string(unix_at(1.04))),
+            "The window must be at least 0.1 s long.");
+}
+
+TEST_F(PowerAnswer, IsNotThereWithoutAHistory) {
+  const Response response = power_answer(nullptr, "from=1&to=2", seconds(0));
+  EXPECT_EQ(response.status, 404U);
+  EXPECT_THAT(response.body, testing::HasSubstr("--history SECONDS"));
+}
+
+}  // namespace
+}  // namespace wattle::daemon

@@ -1,0 +1,114 @@
+// The requests to the daemon that served this page.
+
+/// Why something is not known, in words for the reader.
+export class Problem extends Error {
+  constructor(message: string, readonly status = 0) {
+    super(message);
+  }
+}
+
+const kPatienceMs = 8000;
+/// A stream has a comment every second.
+const kSilenceMs = 8000;
+const kFirstPauseMs = 500;
+const kLongestPauseMs = 8000;
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+async function errorOf(response: Response): Promise<Problem> {
+  let reason = "";
+  try {
+    reason = String((JSON.parse(await response.text()) as {error?: unknown}).error ?? "");
+  } catch {}
+  return new Problem(reason || `the daemon answered ${response.status}`, response.status);
+}
+
+export class Server {
+  private token: string | null = null;
+  private asked: Promise<string> | null = null;
+
+  /// `askForToken` is called where the daemon wants one: with why the last one was not taken, or "".
+  constructor(private readonly askForToken: (reason: string) => Promise<string>) {}
+
+  async json<T>(path: string): Promise<T> {
+    return (await (await this.get(path)).json()) as T;
+  }
+  async text(path: string): Promise<string> {
+    return (await this.get(path)).text();
+  }
+
+  /// Calls `line` with each line of a stream, and `ended` with the reason when it has ended; again and
+  /// again, until `signal` ends all. Returns then, or where the daemon has no such stream.
+  async follow(
+    path: string, signal: AbortSignal, line: (text: string) => void, ended: (reason: string) => void,
+  ): Promise<void> {
+    let pauseMs = kFirstPauseMs;
+    while (!signal.aborted) {
+      let reason = "the connection to the daemon was lost";
+      const stop = new AbortController();
+      const end = () => stop.abort();
+      signal.addEventListener("abort", end);
+      let watch = setTimeout(end, kSilenceMs);
+      try {
+        const response = await this.get(path, stop.signal);
+        const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+        let rest = "";
+        for (;;) {
+          const {value, done} = await reader.read();
+          if (done) break;
+          clearTimeout(watch);
+          watch = setTimeout(end, kSilenceMs);
+          pauseMs = kFirstPauseMs;
+          const lines = (rest + value).split("\n");
+          rest = lines.pop() ?? "";
+          // No event of the daemon is as long.
+          if (rest.length > 65536) break;
+          lines.forEach(line);
+        }
+      } catch (error) {
+        if (error instanceof Problem) reason = error.message;
+      }
+      clearTimeout(watch);
+      signal.removeEventListener("abort", end);
+      stop.abort();
+      if (signal.aborted) return;
+      ended(reason);
+      await pause(pauseMs * (0.75 + Math.random() / 2));
+      pauseMs = Math.min(2 * pauseMs, kLongestPauseMs);
+    }
+  }
+
+  private async get(path: string, signal?: AbortSignal): Promise<Response> {
+    for (let reason = ""; ;) {
+      const token = this.token;
+      const stop = new AbortController();
+      const end = () => stop.abort();
+      signal?.addEventListener("abort", end);
+      const watch = signal ? 0 : setTimeout(end, kPatienceMs);
+      let response: Response;
+      try {
+        response = await fetch(path, {
+          signal: stop.signal, cache: "no-store", credentials: "omit",
+          headers: token === null ? {} : {Authorization: `Bearer ${token}`},
+        });
+        if (response.ok) return signal ? response : new Response(await response.text(), response);
+        if (response.status !== 401) throw await errorOf(response);
+        if (token !== null) reason = (await errorOf(response)).message;
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        throw new Problem("the daemon does not answer");
+      } finally {
+        clearTimeout(watch);
+      }
+      // Several requests find at the same time that a token is needed: it is asked for once.
+      if (this.token === token) {
+        this.asked ??= this.askForToken(reason).then((given) => {
+          this.token = given;
+          this.asked = null;
+          return given;
+        });
+        await this.asked;
+      }
+    }
+  }
+}

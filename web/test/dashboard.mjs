@@ -1,0 +1,287 @@
+// node test/dashboard.mjs WATTLED NVML [--browser CHROMIUM] [--images FOLDER]
+//
+// Opens the page of a daemon whose devices are made up, and fails where one of these is not so: its values are
+// those of the devices; names of devices are text; a token is asked for once and kept nowhere; what is cut off
+// is shown as unknown, comes back, and leaves a gap; pause, keys and the history work; nothing is written to
+// the console; nothing is asked of anybody else; axe finds nothing, in light and in dark, on a phone too.
+// NVML: the fake one of the tests. --images writes pictures for the docs instead.
+import assert from "node:assert/strict";
+import {execFileSync} from "node:child_process";
+import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
+import {createRequire} from "node:module";
+import {join} from "node:path";
+import {parseArgs} from "node:util";
+
+import {Browser} from "./browser.mjs";
+import {Daemon, gpusOf} from "./daemon.mjs";
+import {Machine} from "./machine.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const {values: options, positionals: [wattled, nvml]} = parseArgs({
+  allowPositionals: true, options: {browser: {type: "string", default: "chromium"}, images: {type: "string"}},
+});
+if (!nvml) throw new Error("usage: node test/dashboard.mjs WATTLED NVML [--browser CHROMIUM] [--images FOLDER]");
+
+const hostile = `</script><script>document.title="taken over"</script><b onmouseover=alert(1)>"'&`;
+const kPatienceMs = 20_000;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// What `source`, a function, returns in the page, once it is true.
+async function eventually(page, source, why) {
+  for (const start = Date.now(); Date.now() - start < kPatienceMs; await pause(100)) {
+    const value = await page.evaluate(source);
+    if (value) return value;
+  }
+  throw new Error(`never so: ${why}; the page shows: ${await page.evaluate("() => document.body.innerText")}`);
+}
+
+const isLive = (page) => eventually(page, `() => document.getElementById("state").textContent === "Live" &&
+  document.querySelectorAll("#rows tr").length === 6 && document.getElementById("total").textContent.includes("W")`,
+  "the page is live, with its devices");
+const rows = (page) => page.evaluate(`() => Object.fromEntries([...document.querySelectorAll("#rows tr")].map((row) =>
+  [row.children[0].textContent, [...row.children].slice(1).map((cell) => cell.textContent)]))`);
+
+function expectQuiet(page, url) {
+  assert.deepEqual(page.messages, [], "the console has messages");
+  const elsewhere = page.requests.filter((request) => !request.startsWith(url) && !request.startsWith("data:"));
+  assert.deepEqual(elsewhere, [], "something was asked of others");
+}
+
+async function findings(page) {
+  await page.inject(axe);
+  return page.evaluate("async () => (await axe.run()).violations.map((v) => " +
+    "`${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`)");
+}
+
+const machine = new Machine({steady: true});
+let browser;
+let daemon;
+let url;
+
+const checks = {
+  "values are those of the devices": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const constant = await eventually(page, `() => [...document.querySelectorAll("#rows tr")]
+      .find((row) => row.textContent.startsWith("GPU 1"))?.children[1].textContent`, "the second GPU is shown");
+    assert.equal(constant, "120 W");
+    // The player of the CPUs writes in real time: a busy machine delays it.
+    await eventually(page, `() => {
+      const value = (name) => parseFloat([...document.querySelectorAll("#rows tr")]
+        .find((row) => row.children[0].textContent === name).children[1].textContent);
+      return [["CPU package 0", 40], ["CPU package 1", 25], ["Memory 0", 6], ["Memory 1", 4]]
+        .every(([name, watts]) => Math.abs(value(name) - watts) <= Math.max(1, watts / 5));
+    }`, "the CPUs draw 40, 25, 6 and 4 W");
+    const parts = await page.evaluate(`() => ({
+      total: parseFloat(document.getElementById("total").textContent),
+      sum: [...document.querySelectorAll("#rows tr")].reduce((sum, row) => sum + parseFloat(row.children[1].textContent), 0),
+      summary: document.getElementById("summary").textContent,
+    })`);
+    assert.ok(Math.abs(parts.total - parts.sum) < 4, `${parts.total} W of ${parts.sum} W`);
+    assert.match(parts.summary, /^.+ draws \d+ W: 2 CPUs .* W, memory .* W, 2 GPUs \d+ W\./);
+    expectQuiet(page, url);
+    await page.close();
+  },
+
+  "energy goes on from when the page was opened": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const watts = await eventually(page, `() => {
+      const row = [...document.querySelectorAll("#rows tr")].find((each) => each.textContent.startsWith("CPU package 0"));
+      const joules = parseFloat(row.children[3].textContent);
+      return joules > 200 ? joules : 0;
+    }`, "the first package has used more than 200 J");
+    assert.ok(watts < 600, `${watts} J: since the page was opened, not since the daemon was started`);
+    await page.evaluate(`() => document.getElementById("restart").click()`);
+    const row = (await rows(page))["CPU package 0"];
+    assert.equal(row[2], "–", "counting starts again with the next reading");
+    await page.close();
+  },
+
+  "names of devices are text": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const shown = await page.evaluate(`() => ({title: document.title, bold: document.querySelectorAll("b").length,
+      names: [...document.querySelectorAll(".model")].map((each) => each.textContent)})`);
+    assert.notEqual(shown.title, "taken over");
+    assert.equal(shown.bold, 0);
+    assert.ok(shown.names.includes(hostile), shown.names.join("\n"));
+    expectQuiet(page, url);
+    await page.close();
+  },
+
+  "keys read off values, and plots of devices follow": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    await eventually(page, `() => document.getElementById("total-plot").querySelector("canvas")`, "the plot is drawn");
+    await page.evaluate(`() => document.getElementById("total-plot").focus()`);
+    await page.press("End");
+    await page.press("ArrowLeft");
+    const readouts = await eventually(page, `() => {
+      const all = [...document.querySelectorAll(".readout")].map((each) => each.textContent);
+      return all.slice(0, 3).every((text) => /^\\d\\d:\\d\\d:\\d\\d: /.test(text)) ? all : null;
+    }`, "values are read off");
+    assert.equal(new Set(readouts.slice(0, 3).map((text) => text.slice(0, 8))).size, 1, "of one time");
+    expectQuiet(page, url);
+    await page.close();
+  },
+
+  "pause stops the page, not the daemon": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    await page.evaluate(`() => document.getElementById("pause").click()`);
+    const before = await page.evaluate(`() => document.getElementById("summary").textContent`);
+    await pause(3000);
+    assert.equal(await page.evaluate(`() => document.getElementById("summary").textContent`), before);
+    await page.evaluate(`() => document.getElementById("pause").click()`);
+    await isLive(page);
+    await page.close();
+  },
+
+  "the last hour comes from the daemon": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    await page.evaluate(`() => document.querySelectorAll("#spans input")[1].click()`);
+    await page.evaluate(`() => document.getElementById("total-plot").focus()`);
+    await eventually(page, `() => {
+      const plot = document.getElementById("total-plot");
+      for (const key of ["End", "ArrowLeft"]) plot.dispatchEvent(new KeyboardEvent("keydown", {key}));
+      return /^\\d\\d:\\d\\d:\\d\\d: \\d+ W/.test(document.getElementById("total-readout").textContent);
+    }`, "the last column of the hour is read off");
+    assert.ok(page.requests.some((request) => /\/api\/v1\/power\?from=\d+&to=\d+&columns=360$/.test(request)));
+    expectQuiet(page, url);
+    await page.close();
+  },
+
+  "what is cut off is unknown, comes back and leaves a gap": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    await pause(3000);
+    await daemon.stop();
+    await eventually(page, `() => document.getElementById("state").textContent.startsWith("Not up to date") &&
+      document.getElementById("total").textContent.includes("unknown")`, "the page says that it is cut off");
+    const [power, , , , , , , state] = (await rows(page))["CPU package 0"];
+    assert.equal(power, "–");
+    assert.match(state, /connection to the daemon was lost|does not answer/);
+    await pause(3000);
+    await daemon.start();
+    await isLive(page);
+    await eventually(page, `() => [...document.querySelectorAll("#rows tr")]
+      .find((row) => row.textContent.startsWith("GPU 1")).children[1].textContent === "120 W"`, "values are back");
+    await eventually(page, `() => document.getElementById("energy").textContent.startsWith("≥")`,
+                     "the energy of that time is missing");
+    await page.evaluate(`() => document.getElementById("total-plot").focus()`);
+    await page.press("End");
+    const seen = [];
+    for (let i = 0; i < 60; ++i) {
+      await page.press("ArrowLeft");
+      seen.push((await page.evaluate(`() => document.getElementById("total-readout").textContent`)).slice(10));
+    }
+    const shape = seen.map((text) => (text === "unknown" ? "-" : "w")).join("").replace(/(.)\1+/g, "$1");
+    assert.match(shape, /w-w/, `a gap between values: ${seen.join(", ")}`);
+    await page.close();
+  },
+
+  "a value of a silent daemon is marked as old": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    daemon.process.kill("SIGSTOP");
+    try {
+      await eventually(page, `() => document.querySelectorAll(".card.is-old").length === 6 &&
+        /^Not up to date: .* silent for \\d s$/.test(document.getElementById("state").textContent) &&
+        /^last read \\d s ago$/.test(document.querySelector("#rows tr").lastChild.textContent)`, "all values are marked");
+    } finally {
+      daemon.process.kill("SIGCONT");
+    }
+    await isLive(page);
+    await eventually(page, `() => document.querySelectorAll(".card.is-old").length === 0`, "the marks are gone");
+    await page.close();
+  },
+
+  "axe finds nothing, and nothing is wider than the page": async () => {
+    for (const dark of [false, true]) {
+      for (const width of [1280, 390]) {
+        const page = await browser.open(url, {dark, width, height: 844});
+        await isLive(page);
+        assert.deepEqual(await findings(page), []);
+        assert.ok(await page.evaluate("() => document.documentElement.scrollWidth") <= width);
+        await page.close();
+      }
+    }
+  },
+};
+
+async function checkToken() {
+  const key = join(daemon.folder, "key");
+  writeFileSync(key, "k".repeat(40), {mode: 0o600});
+  const locked = new Daemon(wattled, {sysfs: machine.sysfs, nvml, gpus: gpusOf("NVIDIA A40"), words: ["--signing-key-path", key]});
+  const token = execFileSync(wattled, ["token", "issue", "--signing-key-path", key, "--user", "wall",
+                                       "--scope", "gpu-read,cpu-read", "--expires", "1h"], {encoding: "utf8"}).trim();
+  const page = await browser.open(await locked.start());
+  try {
+    await eventually(page, `() => document.getElementById("door").open`, "a token is asked for");
+    assert.deepEqual(await findings(page), []);
+    const enter = (text) => page.evaluate(`(text) => {
+      document.getElementById("token").value = text;
+      document.querySelector("#door button").click();
+    }`, text);
+    await enter("not.a.token");
+    await eventually(page, `() => document.getElementById("door").open &&
+      document.getElementById("door-why").textContent.includes("not accepted")`, "a wrong token is refused");
+    await enter(token);
+    await isLive(page);
+    const kept = await page.evaluate(`() => ({local: localStorage.length, session: sessionStorage.length,
+      cookie: document.cookie, field: document.getElementById("token").value, address: location.href})`);
+    assert.deepEqual({...kept, address: ""}, {local: 0, session: 0, cookie: "", field: "", address: ""});
+    assert.ok(!kept.address.includes(token));
+    assert.ok(page.requests.every((request) => !request.includes(token)), "the token is in an address");
+  } finally {
+    await page.close();
+    await locked.close();
+  }
+}
+
+// Pictures of the page at the widths of a screen and a phone.
+async function writeImages(folder) {
+  mkdirSync(folder, {recursive: true});
+  await pause(45_000);
+  for (const [name, width, height] of [["dashboard", 1280, 900], ["dashboard-phone", 390, 844]]) {
+    for (const dark of [false, true]) {
+      const page = await browser.open(url, {dark, width, height});
+      await isLive(page);
+      await pause(8000);
+      writeFileSync(join(folder, `${name}-${dark ? "dark" : "light"}.webp`), await page.screenshot());
+      await page.close();
+    }
+  }
+}
+
+let failed = 0;
+async function check(name, call) {
+  try {
+    await call();
+    console.log(`ok: ${name}`);
+  } catch (error) {
+    ++failed;
+    console.log(`FAILED: ${name}\n${error.stack}`);
+  }
+}
+
+try {
+  daemon = new Daemon(wattled, {sysfs: machine.sysfs, nvml, gpus: gpusOf(options.images ? "NVIDIA A40" : hostile),
+                                words: ["--history", "3600"]});
+  url = await daemon.start();
+  browser = await Browser.start(options.browser);
+  if (options.images) {
+    await writeImages(options.images);
+  } else {
+    for (const [name, call] of Object.entries(checks)) await check(name, call);
+    await check("a token is asked for once, and kept nowhere", checkToken);
+  }
+} finally {
+  await browser?.close();
+  await daemon?.close();
+  machine.close();
+}
+console.log(failed ? `${failed} failed` : "all passed");
+process.exitCode = failed ? 1 : 0;
