@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "check.hpp"
+#include "sensors/cpu_info.hpp"
 #include "sensors/perf/diagnosis.hpp"
 #include "sensors/perf/pmu.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 using wattle::fuzz::require;
 
 void check_cpu_list(std::string_view text) {
-  const auto cpus = wattle::perf::parse_cpu_list(text);
+  const auto cpus = wattle::parse_cpu_list(text);
   if (!cpus) return;
   require(!cpus->empty(), "a list that is taken names a CPU");
   for (std::size_t i = 1; i < cpus->size(); ++i) {

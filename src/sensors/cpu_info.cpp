@@ -49,6 +49,9 @@ struct CorePlace {
   }
 };
 
+/// Kernels are built for 8192 CPUs at most (NR_CPUS); a list cannot ask for more memory than this.
+constexpr std::uint32_t kMostCpus = 65536;
+
 /// Counts cores and packages of the threads that are added. One whose place is not known makes
 /// both unknown.
 class TopologyCount {
@@ -71,22 +74,17 @@ class TopologyCount {
   std::set<std::uint32_t> packages_;
 };
 
-/// From devices/system/cpu/cpuN/topology.
+/// From the topology of the CPUs that are online.
 void read_topology(const System& system, Processors& processors) {
+  const auto list = read_line((system.sysfs / "devices/system/cpu/online").string());
+  const auto cpus = list ? parse_cpu_list(*list) : std::nullopt;
+  if (!cpus || cpus->size() != processors.threads) return;
   TopologyCount count;
-  // With SMT off, half of the numbers are of threads that are offline.
-  const unsigned last = 2 * processors.threads + 64;
-  unsigned found = 0;
-  for (unsigned i = 0; i < last && found < processors.threads; ++i) {
-    const auto folder =
-        system.sysfs / "devices/system/cpu" / ("cpu" + std::to_string(i)) / "topology";
-    const auto package = read_line((folder / "physical_package_id").string());
-    const auto core = read_line((folder / "core_id").string());
-    if (!package || !core) continue;  // offline
-    ++found;
-    count.add({parse_number(*package), parse_number(*core)});
+  for (const std::uint32_t cpu : *cpus) {
+    count.add({.package = read_cpu_topology(system, cpu, "physical_package_id"),
+               .core = read_cpu_topology(system, cpu, "core_id")});
   }
-  if (found > 0 && found == processors.threads) count.count_into(processors);
+  count.count_into(processors);
 }
 
 void add_kind(Processors& processors, const ProcessorKind& kind) {
@@ -181,6 +179,33 @@ Processors read_processors(const System& system) {
   Processors processors = parse_processors(*text);
   if (processors.cores == 0) read_topology(system, processors);
   return processors;
+}
+
+std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
+  if (text.empty() || text.back() == ',') return std::nullopt;
+  std::vector<std::uint32_t> cpus;
+  while (!text.empty()) {
+    std::string_view range = take_until(text, ',');
+    const bool is_single = range.find('-') == std::string_view::npos;
+    const auto first = parse_unsigned<std::uint32_t>(take_until(range, '-'));
+    const auto last = is_single ? first : parse_unsigned<std::uint32_t>(range);
+    if (!first || !last || *first > *last || *last >= kMostCpus) return std::nullopt;
+    // Ranges rise: without this, a short text could ask for much memory.
+    if (!cpus.empty() && *first <= cpus.back()) return std::nullopt;
+    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::filesystem::path cpu_topology_file(const System& system, std::uint32_t cpu,
+                                        std::string_view name) {
+  return system.sysfs / "devices/system/cpu" / ("cpu" + std::to_string(cpu)) / "topology" / name;
+}
+
+std::optional<std::uint32_t> read_cpu_topology(const System& system, std::uint32_t cpu,
+                                               std::string_view name) {
+  const auto line = read_line(cpu_topology_file(system, cpu, name).string());
+  return line ? parse_unsigned<std::uint32_t>(*line) : std::nullopt;
 }
 
 std::string cpu_info_proof(const System& system, const CpuInfo& cpu) {

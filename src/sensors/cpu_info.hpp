@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +70,18 @@ struct Processors {
 /// From the file; empty where it cannot be read. Cores and packages are those of sysfs where the
 /// file does not say.
 [[nodiscard]] Processors read_processors(const System& system);
+
+/// The CPU numbers of a list such as "0,18" or "0-3,8", rising; absent where the text is no such
+/// list, or names a CPU beyond any kernel's limit.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
+
+/// "physical_package_id", "core_id", "die_id": a file in devices/system/cpu/cpuN/topology.
+[[nodiscard]] std::filesystem::path cpu_topology_file(const System& system, std::uint32_t cpu,
+                                                      std::string_view name);
+/// Its number; absent for a CPU that is offline.
+[[nodiscard]] std::optional<std::uint32_t> read_cpu_topology(const System& system,
+                                                             std::uint32_t cpu,
+                                                             std::string_view name);
 
 /// The file and why it could not be read, for a refusal's proof.
 [[nodiscard]] std::string cpu_info_proof(const System& system, const CpuInfo& cpu);

@@ -132,11 +132,10 @@ class Probe {
 
   /// A number of the CPU's topology; refuses the CPU where there is none.
   std::optional<std::uint32_t> topology(std::uint32_t cpu, const char* file) {
-    const fs::path path =
-        system_.sysfs / fmt::format("devices/system/cpu/cpu{}/topology/{}", cpu, file);
-    const auto line = read_line(path.string());
-    const auto number = line ? parse_unsigned<std::uint32_t>(*line) : std::nullopt;
+    const auto number = read_cpu_topology(system_, cpu, file);
     if (!number) {
+      const fs::path path = cpu_topology_file(system_, cpu, file);
+      const auto line = read_line(path.string());
       refuse_unplaced(cpu, "the package of its counters is unknown", content_of(path, line));
     }
     return number;

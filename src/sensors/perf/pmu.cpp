@@ -8,9 +8,6 @@
 namespace wattle::perf {
 namespace {
 
-/// Kernels are built for 8192 CPUs at most (NR_CPUS); a list cannot ask for more memory than this.
-constexpr std::uint32_t kMostCpus = 65536;
-
 /// The kernel hands out energy in 2^-32 J, whatever the register counts in: it shifts the register
 /// left (`rapl_scale` in arch/x86/events/rapl.c). The finest register of any processor it knows
 /// counts in 2^-16 J, so that many low bits are 0.
@@ -21,22 +18,6 @@ constexpr int kFinestRegister = -16;
 constexpr double kFollowedJoules = 32768.0;
 
 }  // namespace
-
-std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
-  if (text.empty() || text.back() == ',') return std::nullopt;
-  std::vector<std::uint32_t> cpus;
-  while (!text.empty()) {
-    std::string_view range = take_until(text, ',');
-    const bool is_single = range.find('-') == std::string_view::npos;
-    const auto first = parse_unsigned<std::uint32_t>(take_until(range, '-'));
-    const auto last = is_single ? first : parse_unsigned<std::uint32_t>(range);
-    if (!first || !last || *first > *last || *last >= kMostCpus) return std::nullopt;
-    // Ranges rise: without this, a short text could ask for much memory.
-    if (!cpus.empty() && *first <= cpus.back()) return std::nullopt;
-    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 std::optional<std::uint64_t> parse_event(std::string_view text) noexcept {
   if (!take_prefix(text, "event=")) return std::nullopt;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "wattle/domain.hpp"
 #include "wattle/units.hpp"
@@ -25,10 +24,6 @@ inline constexpr std::array kEventNames = {
     EventName{"energy-gpu", DomainKind::uncore},   // the integrated one
     EventName{"energy-psys", DomainKind::psys},
 };
-
-/// The CPU numbers of a list such as "0,18" or "0-3,8", rising; absent where the text is no such
-/// list, or names a CPU beyond any kernel's limit.
-[[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 
 /// The event's code, which goes into `perf_event_attr::config`, from "event=0x02"; absent where
 /// anything else is asked for.

@@ -75,7 +75,8 @@ TEST_F(MachineSizeTest, IsThatOfTheTopologyWhereCpuinfoDoesNotSay) {
         "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n\nprocessor : 1\n"
         "CPU implementer : 0x41\nCPU part : 0xd0c\n");
   EXPECT_EQ(read().cores, 0U);
-  for (const std::string cpu : {"cpu0", "cpu2"}) {  // cpu1 is offline
+  write("sys/devices/system/cpu/online", "0,2\n");
+  for (const std::string cpu : {"cpu0", "cpu2"}) {
     write("sys/devices/system/cpu/" + cpu + "/topology/physical_package_id", "36\n");
     write("sys/devices/system/cpu/" + cpu + "/topology/core_id", cpu.substr(3) + "\n");
   }

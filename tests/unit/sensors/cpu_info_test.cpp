@@ -1,5 +1,6 @@
 #include "sensors/cpu_info.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +9,9 @@
 
 namespace wattle {
 namespace {
+
+using testing::ElementsAre;
+using testing::Optional;
 
 TEST(CpuInfo, IsThatOfTheFirstProcessor) {
   const CpuInfo info = parse_cpu_info(
@@ -81,6 +85,20 @@ TEST(CpuInfo, IsThatOfSysfsWhereProcShowsProcessesAlone) {
   system.procfs = folder.path() / "proc";
   system.sysfs = folder.path() / "sys";
   EXPECT_EQ(read_cpu_info(system).vendor, "HygonGenuine");
+}
+
+TEST(CpuList, NamesOneCpuForEachPackage) {
+  EXPECT_THAT(parse_cpu_list("0"), Optional(ElementsAre(0)));
+  EXPECT_THAT(parse_cpu_list("0,18"), Optional(ElementsAre(0, 18)));
+  EXPECT_THAT(parse_cpu_list("0-2,8,10-11"), Optional(ElementsAre(0, 1, 2, 8, 10, 11)));
+  EXPECT_THAT(parse_cpu_list("8191"), Optional(ElementsAre(8191)));
+}
+
+TEST(CpuList, OfGarbageIsNone) {
+  for (const char* text : {"", ",", "0,", ",0", "-", "0-", "-1", "1-0", "0--1", "0x1", "a", "0 1",
+                           "0,0", "1,0", "0-3,2", "0-4294967295", "99999999999", "65536"}) {
+    EXPECT_EQ(parse_cpu_list(text), std::nullopt) << text;
+  }
 }
 
 }  // namespace

@@ -1,33 +1,14 @@
 #include "sensors/perf/pmu.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "fakes/perf_pmu.hpp"
 
 namespace wattle::perf {
 namespace {
-
-using testing::ElementsAre;
-using testing::Optional;
-
-TEST(CpuList, NamesOneCpuForEachPackage) {
-  EXPECT_THAT(parse_cpu_list("0"), Optional(ElementsAre(0)));
-  EXPECT_THAT(parse_cpu_list("0,18"), Optional(ElementsAre(0, 18)));
-  EXPECT_THAT(parse_cpu_list("0-2,8,10-11"), Optional(ElementsAre(0, 1, 2, 8, 10, 11)));
-  EXPECT_THAT(parse_cpu_list("8191"), Optional(ElementsAre(8191)));
-}
-
-TEST(CpuList, OfGarbageIsNone) {
-  for (const char* text : {"", ",", "0,", ",0", "-", "0-", "-1", "1-0", "0--1", "0x1", "a", "0 1",
-                           "0,0", "1,0", "0-3,2", "0-4294967295", "99999999999", "65536"}) {
-    EXPECT_EQ(parse_cpu_list(text), std::nullopt) << text;
-  }
-}
 
 TEST(EventCode, IsHexadecimalOrDecimal) {
   EXPECT_EQ(parse_event("event=0x02"), 2U);
