@@ -113,8 +113,8 @@ are made after what they showed:
   its slope, so the energy needs the values at the ends, and no others.
 - `power.draw.average` is not always renewed every 100 ms. After a load has ended it stays as it is for a
   second at a time. It counts as up to a second old.
-- `power.draw.average` is stated to be a mean over a second. An A5000 shows that; an RTX 4000 Ada takes far
-  longer (64 W where such a mean would show 105). It is taken for a filter that nobody has described:
+- `power.draw.average` is stated to be a mean over a second. An A5000 shows that; Ada boards are reported to
+  take longer. It is taken for a filter that nobody has described:
   [averages.md](averages.md). A counter or an instant gauge is always preferred to it, and flagged `disagrees` where
   it contradicts them by more than its own ± allows.
 )";

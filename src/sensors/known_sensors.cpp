@@ -26,8 +26,8 @@ constexpr GaugeFacts mean_over(nanoseconds window, nanoseconds update) noexcept 
 
 constexpr GaugeFacts kUnknown{};
 /// Stated to be a mean over a second. Of an A5000 it is (recorded beside a power meter, as below),
-/// ten H100 PCIe show 90 % of a step after 0.9 s, and an RTX 4000 Ada takes far longer: so it is
-/// taken for a filter that nobody has described.
+/// ten H100 PCIe show 90 % of a step after 0.9 s, and Ada boards are reported to take longer: so it
+/// is taken for a filter that nobody has described.
 constexpr GaugeFacts kAverage = {.update = every(milliseconds(100)),
                                  .longest_lag = kAverageLongestLag};
 constexpr GaugeFacts kWholeTime = mean_over(milliseconds(100), milliseconds(100));
@@ -162,15 +162,6 @@ std::optional<double> GaugeFacts::coverage() const noexcept {
   if (time_constant) return 1.0;
   if (!window || !update.known()) return std::nullopt;
   return std::min(1.0, Seconds(*window) / Seconds(update.mean));
-}
-
-GaugeFacts refined(const GaugeFacts& known, const GaugeFacts& discovered) noexcept {
-  return {
-      .window = discovered.window ? discovered.window : known.window,
-      .update = discovered.update.known() ? discovered.update : known.update,
-      .time_constant = discovered.time_constant ? discovered.time_constant : known.time_constant,
-      .longest_lag =
-          discovered.window || discovered.time_constant ? std::nullopt : known.longest_lag};
 }
 
 GpuFacts known_gpu(std::string_view board, std::optional<unsigned> driver_branch) noexcept {

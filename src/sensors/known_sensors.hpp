@@ -57,9 +57,9 @@ inline constexpr std::uint64_t kIntelGpuFollowedMicrojoules = (std::uint64_t{1} 
 inline constexpr std::chrono::nanoseconds kAverageFreezes = std::chrono::seconds(1);
 
 /// By how much a gauge that averages in a way that nobody has described delays the power, on
-/// average, at most: of an RTX 4000 Ada, after a load had started, a mean over a second would show
-/// three quarters of the change where its average showed one third. That is a second-order lag of
-/// 1.2 s in all, or a first-order one of 1.8 s.
+/// average, at most. Assumed: Ada boards are reported to show a third of a change where a mean over
+/// a second would show three quarters. That is a second-order lag of 1.2 s in all, or a first-order
+/// one of 1.8 s.
 inline constexpr std::chrono::nanoseconds kAverageLongestLag = std::chrono::seconds(2);
 
 /// How a power gauge samples the power. Absent, or not `known()`: not documented nor observed.
@@ -75,9 +75,6 @@ struct GaugeFacts {
   /// The part of all time that the values cover: see `GaugeTraits`.
   [[nodiscard]] std::optional<double> coverage() const noexcept;
 };
-
-/// What was found out on this machine where it was, else what is known of others of its like.
-[[nodiscard]] GaugeFacts refined(const GaugeFacts& known, const GaugeFacts& discovered) noexcept;
 
 /// What is known of an NVIDIA board's sensors.
 struct GpuFacts {

@@ -104,25 +104,6 @@ TEST(KnownGpuFacts, ReportThatGraceHopperCountsItsWholeModule) {
   EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).energy_scope, Scope::device);
 }
 
-TEST(Refined, TakesWhatWasDiscoveredFirst) {
-  const GaugeFacts known = known_gpu("NVIDIA H100 PCIe", 550).instant;
-  const UpdateInterval found = {.mean = milliseconds(50)};
-  const GaugeFacts facts = refined(known, {.window = std::nullopt, .update = found});
-  EXPECT_EQ(facts.update.mean, milliseconds(50));
-  EXPECT_EQ(facts.window, known.window) << "of this nothing was discovered";
-  EXPECT_EQ(facts.coverage(), 0.5);
-  EXPECT_EQ(refined(known, {.window = milliseconds(40)}).window, milliseconds(40));
-}
-
-TEST(Refined, HasNoUnknownFilterWhereAWindowWasDiscovered) {
-  const GaugeFacts known = known_gpu("NVIDIA H100 PCIe", 550).average;
-  ASSERT_EQ(known.longest_lag, kAverageLongestLag);
-  EXPECT_EQ(refined(known, {}).longest_lag, kAverageLongestLag);
-  const GaugeFacts facts = refined(known, {.window = milliseconds(900)});
-  EXPECT_EQ(facts.longest_lag, std::nullopt);
-  EXPECT_EQ(facts.window, milliseconds(900));
-}
-
 TEST(DriverBranch, IsTheFirstNumberOfTheVersion) {
   EXPECT_EQ(parse_driver_branch("550.54.15"), 550U);
   EXPECT_EQ(parse_driver_branch("470.1"), 470U);
