@@ -2,20 +2,21 @@
 //
 //   filter_lab [TRIALS [all]]    a table in Markdown from so many trials a cell (200): for each
 //                                filter and load the cells together, or each cell; fixed seeds: the
-//                                same at every run. Ends with 1 where a cell that is not limited
+//                                same at every run. Exit status 1 where a cell that is not limited
 //                                holds the truth in less than 95 % of its trials, or an average is
-//                                believed beside another sensor
+//                                believed beside another sensor; 2 for wrong arguments
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "base/text/parse.hpp"
 #include "lab/filter_world.hpp"
+#include "lab/trials_argument.hpp"
 
 namespace {
 
@@ -69,9 +70,11 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     constexpr std::size_t kTrials = 200;
-    const std::size_t trials =
-        words.empty() ? kTrials : wattle::parse_unsigned<std::size_t>(words[0]).value_or(kTrials);
-    const bool prints_all = words.size() > 1 && words[1] == "all";
+    const std::size_t trials = wattle::lab::trials_argument(words, 0, kTrials);
+    const bool prints_all = words.size() > 1;
+    if (words.size() > 2 || (prints_all && words[1] != "all")) {
+      throw std::invalid_argument("the arguments are [TRIALS [all]]");
+    }
     if (prints_all) {
       fmt::print(
           "| average | holds the truth | ± | p95 | `disagrees` | limited "
@@ -93,6 +96,9 @@ int main(int argc, char** argv) {
     }
     if (!prints_all) print_groups(groups);
     return is_met ? 0 : 1;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "filter_lab: %s\n", error.what());
+    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "filter_lab: %s\n", error.what());
     return 1;

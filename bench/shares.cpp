@@ -8,17 +8,19 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "lab/share_world.hpp"
+#include "lab/trials_argument.hpp"
 
 namespace wattle::lab {
 namespace {
 
 bool print_shares(std::size_t trials) {
   constexpr std::uint64_t kSeed = 26;
-  bool is_good = trials > 0;
+  bool is_good = true;
   fmt::print("| machine | inside | median half-width |\n|---|---|---|\n");
   for (const ShareCell& cell : share_cells()) {
     const ShareResult result = simulate_shares(cell, trials, kSeed);
@@ -38,8 +40,8 @@ bool print_shares(std::size_t trials) {
 int main(int argc, char** argv) {
   constexpr std::size_t kTrials = 10'000;
   try {
-    return wattle::lab::print_shares(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : kTrials) ? 0
-                                                                                              : 1;
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    return wattle::lab::print_shares(wattle::lab::trials_argument(words, 0, kTrials)) ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "shares: %s\n", error.what());
     return 1;

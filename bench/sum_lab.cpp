@@ -1,8 +1,7 @@
 // Sums of runs and of boards beside their true energies.
 //
-//   sum_lab [RUNS [TRIALS]]      a table in Markdown, of 1, 10 ... up to RUNS runs (1000), from so
-//   many
-//                                trials a cell (200); fixed seeds: the same at every run
+//   sum_lab [RUNS [TRIALS]]      a table in Markdown, of 1, 10 ... up to RUNS runs (1000), from
+//                                TRIALS trials per cell (200); fixed seeds: the same at every run
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -10,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/text/parse.hpp"
 #include "lab/sum_world.hpp"
+#include "lab/trials_argument.hpp"
 
 namespace {
 
@@ -32,17 +31,13 @@ void print_row(const SumCell& cell, const SumResult& result) {
 int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
-    const auto number = [&](std::size_t place, std::size_t otherwise) {
-      if (place >= words.size()) return otherwise;
-      return wattle::parse_unsigned<std::size_t>(words[place]).value_or(otherwise);
-    };
-    constexpr std::size_t kRuns = 1000;
-    constexpr std::size_t kTrials = 200;
+    const std::size_t runs = wattle::lab::trials_argument(words, 0, 1000);
+    const std::size_t trials = wattle::lab::trials_argument(words, 1, 200);
     fmt::print(
         "| sum | holds the truth | ± | p95 of what sensors show | times as wide | mean error | "
         "of what sensors show | not promised: |\n|---|---|---|---|---|---|---|---|\n");
-    for (const SumCell& cell : wattle::lab::sum_cells(number(0, kRuns))) {
-      print_row(cell, simulate_sums(cell, number(1, kTrials), 1));
+    for (const SumCell& cell : wattle::lab::sum_cells(runs)) {
+      print_row(cell, simulate_sums(cell, trials, 1));
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sum_lab: %s\n", error.what());

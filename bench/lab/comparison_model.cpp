@@ -1,15 +1,9 @@
 #include "lab/comparison_model.hpp"
 
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 namespace wattle::lab {
-
-double normal(Random& random) {
-  // Box and Muller.
-  return std::sqrt(random.exponential(2.0)) * std::cos(2.0 * std::numbers::pi * random.uniform());
-}
 
 std::vector<Disturbance> disturbances() {
   return {{.name = "noise"},
@@ -70,14 +64,14 @@ SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds, doub
   const double direction = random.chance(0.5) ? 1.0 : -1.0;
   const auto runs = static_cast<double>(2 * rounds);
   const auto disturbed = static_cast<std::size_t>(random.uniform() * static_cast<double>(rounds));
-  double wandering = normal(random);
+  double wandering = random.normal();
   double time = 0.0;
   SimulatedBench bench;
   for (std::size_t round = 0; round < rounds; ++round) {
     bool is_a = random.chance(0.5);
     for (int turn = 0; turn < 2; ++turn, is_a = !is_a, time += 1.0) {
       const double rho = disturbance.autocorrelation;
-      wandering = rho * wandering + std::sqrt(1.0 - rho * rho) * normal(random);
+      wandering = rho * wandering + std::sqrt(1.0 - rho * rho) * random.normal();
       double factor = factor_of(disturbance, wandering, random);
       const double drifted = disturbance.drift * time / runs + disturbance.drift_a_run * time;
       factor *= std::exp(direction * drifted);
@@ -85,7 +79,7 @@ SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds, doub
       if (disturbance.has_one_outlier && is_a && round == disturbed) factor *= 1.5;
       const double truth = kEnergyOfA * (is_a ? 1.0 : ratio) * factor * calibration;
       const double error = disturbance.sampling * truth;
-      (is_a ? bench.a : bench.b).push_back(truth + error * normal(random));
+      (is_a ? bench.a : bench.b).push_back(truth + error * random.normal());
       (is_a ? bench.errors_a : bench.errors_b).push_back(error);
     }
   }

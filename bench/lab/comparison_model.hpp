@@ -54,7 +54,4 @@ struct SimulatedBench {
 [[nodiscard]] SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds,
                                       double ratio, Random& random);
 
-/// A normal random number with mean 0 and standard deviation 1.
-[[nodiscard]] double normal(Random& random);
-
 }  // namespace wattle::lab

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/numbers/reservoir.hpp"
 #include "lab/cell_parts.hpp"
 #include "lab/random.hpp"
 #include "lab/sensor_model.hpp"
@@ -283,21 +284,15 @@ FilterResult simulate_filter(const FilterCell& cell, std::size_t trials, std::ui
     if (trial.figure.metric == Metric::power_average) result.believed += 1.0;
     if (trial.figure.flags.has(Flag::disagrees)) result.disagrees += 1.0;
     if (trial.is_flagged) result.unknown += 1.0;
-    result.mean_error += error_j / trial.truth_j;
     errors.push_back(std::abs(error_j) / trial.truth_j);
     half_widths.push_back(half_width_j / trial.truth_j);
   }
   const auto count = static_cast<double>(trials);
-  for (double* part : {&result.coverage, &result.believed, &result.disagrees, &result.unknown,
-                       &result.mean_error}) {
+  for (double* part : {&result.coverage, &result.believed, &result.disagrees, &result.unknown}) {
     *part /= count;
   }
-  const auto quantile = [](std::vector<double>& values, double part) {
-    std::ranges::sort(values);
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-  };
-  result.median_half_width = quantile(half_widths, 0.5);
-  result.p95 = quantile(errors, 0.95);
+  result.median_half_width = wattle::quantile<double>(wattle::sorted<double>(half_widths), 0.5);
+  result.p95 = wattle::quantile<double>(wattle::sorted<double>(errors), 0.95);
   return result;
 }
 

@@ -43,11 +43,10 @@ struct FilterCell {
 struct FilterResult {
   double coverage = 0.0;
   double median_half_width = 0.0;
-  double mean_error = 0.0;  ///< signed
-  double p95 = 0.0;         ///< of the error's size
-  double believed = 0.0;    ///< trials in which the average was what is reported
-  double disagrees = 0.0;   ///< flagged so
-  double unknown = 0.0;     ///< flagged `coverage_unknown`, or the flag of an alternative
+  double p95 = 0.0;        ///< of the error's size
+  double believed = 0.0;   ///< trials in which the average was what is reported
+  double disagrees = 0.0;  ///< flagged so
+  double unknown = 0.0;    ///< flagged `coverage_unknown`, or the flag of an alternative
 };
 
 /// The same `seed` gives the same result.

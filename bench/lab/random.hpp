@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace wattle::lab {
 
@@ -35,6 +36,11 @@ class Random {
   }
   constexpr bool chance(double probability) noexcept { return uniform() < probability; }
   double exponential(double mean) noexcept { return -mean * std::log(1.0 - uniform()); }
+  /// Of mean 0 and standard deviation 1, by Box and Muller.
+  double normal() noexcept {
+    const double radius = std::sqrt(exponential(2.0));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  }
 
  private:
   std::uint64_t seed_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <optional>
 #include <vector>
 
@@ -20,11 +19,6 @@ constexpr std::size_t kSlotsInSpan = 2;
 /// The power of a second of CPU time differs between commands by about this, as a standard
 /// deviation of its logarithm.
 constexpr double kIntensitySpread = 0.25;
-
-double normal(Random& random) {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
-}
 
 struct Command {
   unsigned threads = 0;
@@ -89,7 +83,7 @@ World make_world(const ShareCell& cell, Random& random) {
     Command command;
     command.threads = up_to(random, left - (cell.others - i));
     left -= command.threads;
-    command.intensity = std::exp(kIntensitySpread * normal(random));
+    command.intensity = std::exp(kIntensitySpread * random.normal());
     if (random.chance(0.5)) command.duty = random.uniform(0.3, 1.0);
     world.commands.push_back(command);
   }
@@ -190,7 +184,7 @@ Run run_on(const World& world, const ShareCell& cell, double idle_w, Random& ran
     seen.busy += seen.wall * world.background;
     seen.busy = std::max(Seconds(rounded_to(seen.busy.count(), kTickS)), seen.command);
     constexpr double kReadingNoise = 0.002;
-    energy *= 1.0 + kReadingNoise * normal(random);
+    energy *= 1.0 + kReadingNoise * random.normal();
     seen.energy = Joules(rounded_to(energy, kTickJ));
     run.measured += seen.energy;
     run.spans.push_back(seen);

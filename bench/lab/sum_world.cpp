@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/numbers/reservoir.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::lab {
@@ -246,12 +247,8 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
   result.coverage /= count;
   result.mean_error /= count;
   result.mean_error_of_raw /= count;
-  const auto quantile = [](std::vector<double>& values, double part) {
-    std::ranges::sort(values);
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-  };
-  result.median_half_width = quantile(half_widths, 0.5);
-  result.p95_of_raw = quantile(raw_errors, 0.95);
+  result.median_half_width = wattle::quantile<double>(wattle::sorted<double>(half_widths), 0.5);
+  result.p95_of_raw = wattle::quantile<double>(wattle::sorted<double>(raw_errors), 0.95);
   return result;
 }
 

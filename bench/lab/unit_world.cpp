@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numbers>
 #include <queue>
 
 #include "lab/random.hpp"
@@ -37,11 +36,6 @@ struct Change {
   std::size_t unit = 0;
   bool starts = false;
 };
-
-double normal(Random& random) {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
-}
 
 /// Levels that hold for a random time each.
 class Swing {
@@ -181,7 +175,7 @@ class Updates {
  private:
   void advance() {
     const double step_s = world_.update_s * (1.0 + world_.jitter * random_.uniform(-1.0, 1.0));
-    noise_j_ += world_.noise_w * normal(random_) * step_s;
+    noise_j_ += world_.noise_w * random_.normal() * step_s;
     next_s_ += step_s;
     raw_j_ = power_.all(std::max(0.0, next_s_ - world_.lag_s)) + noise_j_;
   }
@@ -219,7 +213,7 @@ UnitOutcome simulate(const UnitWorld& world, std::uint64_t seed) {
   detail::UnitTags tags(16);
   detail::DividedDomain domain{.name = "nvidia_gpu_0"};
   if (world.idle_doubt_w > 0.0) {
-    const double stated = world.idle_w + normal(random) * world.idle_doubt_w / 2.0;
+    const double stated = world.idle_w + random.normal() * world.idle_doubt_w / 2.0;
     domain.idle = UnitIdlePower{domain.name, Watts(stated), Watts(world.idle_doubt_w)};
   }
   detail::UnitBook book(events, tags, {domain}, {.idle = world.idle_share});

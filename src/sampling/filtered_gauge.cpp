@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/numbers/median.hpp"
 #include "base/numbers/value_range.hpp"
 
 namespace wattle {
@@ -234,10 +235,7 @@ double pace_of(const std::vector<ShownValue>& values) {
   for (std::size_t i = 1; i < values.size(); ++i) {
     gaps_s.push_back(values[i].first_s - values[i - 1].first_s);
   }
-  if (gaps_s.empty()) return 0.0;
-  const auto middle = gaps_s.begin() + static_cast<std::ptrdiff_t>(gaps_s.size() / 2);
-  std::ranges::nth_element(gaps_s, middle);
-  return *middle;
+  return gaps_s.empty() ? 0.0 : upper_median(gaps_s);
 }
 
 }  // namespace
