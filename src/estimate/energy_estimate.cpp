@@ -157,20 +157,38 @@ std::optional<EnergyEstimate> mean_of(std::span<const EnergyEstimate> runs) {
   return mean;
 }
 
-struct EnergyEstimator::Impl {
-  explicit Impl(const EstimatorOptions& options)
-      : processors(read_processors(options.system)),
-        machine(recognize(processors)),
-        extent(extent_of(options, processors)),
-        size(read_machine_size(options.system, processors,
-                               extent.known.value_or(MachineExtent::guest))),
-        reader(options.system) {}
+EstimatedMachine::EstimatedMachine(const EstimatorOptions& options) : reader_(options.system) {
+  const Processors processors = read_processors(options.system);
+  microarchitecture_ = recognize(processors);
+  const KnownExtent extent = extent_of(options, processors);
+  unknown_ = extent.unknown;
+  size_ =
+      read_machine_size(options.system, processors, extent.known.value_or(MachineExtent::guest));
+}
 
-  Processors processors;
-  Microarchitecture machine;
-  KnownExtent extent;
-  MachineSize size;
-  CpuLoadReader reader;
+EnergyEstimate EstimatedMachine::estimate(const std::optional<CpuMoment>& begin,
+                                          const std::optional<CpuMoment>& end,
+                                          std::optional<Seconds> cpu_time) const {
+  EnergyEstimate none;
+  none.unknown = unknown_;
+  if (!none.unknown.empty()) return none;
+  const auto load = begin && end ? load_between(*begin, *end, reader_.quota()) : std::nullopt;
+  if (load) {
+    // The threads that are online now: cpuinfo may not name any.
+    MachineSize size = size_;
+    size.threads = std::max(1U, end->times.processors);
+    return estimate_energy(microarchitecture_, size, *load, cpu_time);
+  }
+  none.unknown = !begin || !end
+                     ? "/proc/stat cannot be read, so the load of the CPUs is unknown"
+                     : "the CPU times in /proc/stat did not advance (they count in steps of 10 ms)";
+  return none;
+}
+
+struct EnergyEstimator::Impl {
+  explicit Impl(const EstimatorOptions& options) : machine(options) {}
+
+  EstimatedMachine machine;
   bool is_started = false;
   bool is_stopped = false;
   std::optional<CpuMoment> begin{};
@@ -188,7 +206,7 @@ void EnergyEstimator::start() {
   if (impl_->is_started && !impl_->is_stopped) {
     throw InvalidState("EnergyEstimator::start: already started; call stop first");
   }
-  impl_->begin = impl_->reader.read();
+  impl_->begin = impl_->machine.read();
   impl_->end.reset();
   impl_->is_started = true;
   impl_->is_stopped = false;
@@ -198,7 +216,7 @@ void EnergyEstimator::stop() noexcept {
   if (!impl_ || !impl_->is_started || impl_->is_stopped) return;
   impl_->is_stopped = true;
   try {
-    impl_->end = impl_->reader.read();
+    impl_->end = impl_->machine.read();
   } catch (...) {  // no memory for the text: the estimate is unknown
     impl_->end.reset();
   }
@@ -209,22 +227,8 @@ EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const 
   if (cpu_time && !(*cpu_time >= Seconds(0))) {
     throw InvalidArgument("EnergyEstimator::estimate: a CPU time is not negative");
   }
-  EnergyEstimate none;
-  none.unknown = impl_->extent.unknown;
-  if (!none.unknown.empty()) return none;
-  const auto end = impl_->is_stopped ? impl_->end : impl_->reader.read();
-  const auto load =
-      impl_->begin && end ? load_between(*impl_->begin, *end, impl_->reader.quota()) : std::nullopt;
-  if (load) {
-    // The threads that are online now: cpuinfo may not name any.
-    MachineSize size = impl_->size;
-    size.threads = std::max(1U, end->times.processors);
-    return estimate_energy(impl_->machine, size, *load, cpu_time);
-  }
-  none.unknown = !impl_->begin || !end
-                     ? "/proc/stat cannot be read, so the load of the CPUs is unknown"
-                     : "the CPU times in /proc/stat did not advance (they count in steps of 10 ms)";
-  return none;
+  const auto end = impl_->is_stopped ? impl_->end : impl_->machine.read();
+  return impl_->machine.estimate(impl_->begin, end, cpu_time);
 }
 
 std::ostream& operator<<(std::ostream& out, const EnergyRange& range) {

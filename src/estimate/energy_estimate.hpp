@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "estimate/cpu_load.hpp"
 #include "estimate/machine_size.hpp"
@@ -15,6 +16,26 @@ namespace wattle {
 [[nodiscard]] EnergyEstimate estimate_energy(const Microarchitecture& machine,
                                              const MachineSize& size, const CpuLoad& load,
                                              std::optional<Seconds> cpu_time);
+
+/// What an estimate needs of this machine; all but the load is read once. Threads: one at a time.
+class EstimatedMachine {
+ public:
+  explicit EstimatedMachine(const EstimatorOptions& options);
+
+  /// Absent where /proc/stat cannot be read.
+  [[nodiscard]] std::optional<CpuMoment> read() const { return reader_.read(); }
+  /// Of the time between two moments; `unknown` if one is absent. `cpu_time` as for
+  /// `EnergyEstimator::estimate`.
+  [[nodiscard]] EnergyEstimate estimate(const std::optional<CpuMoment>& begin,
+                                        const std::optional<CpuMoment>& end,
+                                        std::optional<Seconds> cpu_time = {}) const;
+
+ private:
+  CpuLoadReader reader_;
+  Microarchitecture microarchitecture_{};
+  MachineSize size_{};
+  std::string unknown_{};  ///< why nothing is estimated; else empty
+};
 
 /// The mean of the ranges of repeated runs on one machine, with what the first one says of it.
 /// Absent where there are none; unknown where one of them is.

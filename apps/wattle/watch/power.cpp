@@ -20,6 +20,7 @@
 #include "cli/privileges.hpp"
 #include "cli/tick_wait.hpp"
 #include "cli/ticker.hpp"
+#include "estimate/energy_estimate.hpp"
 #include "output/live_output.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"
@@ -120,23 +121,24 @@ std::vector<std::unique_ptr<Sensor>> take_others(Survey& found) {
   return others;
 }
 
-/// The range of the machine's energy since the start, and since the line before.
+/// The range of the machine's energy until the last `read`: since the start, and since the line
+/// before.
 class Estimates {
  public:
-  explicit Estimates(const System& system) : all_({.system = system}), line_({.system = system}) {
-    all_.start();
-    line_.start();
+  explicit Estimates(const System& system) : machine_({.system = system}) {
+    read();
+    begin_ = line_ = now_;
   }
-  [[nodiscard]] EnergyEstimate since_begin() const { return all_.estimate(); }
-  [[nodiscard]] EnergyEstimate since_line() const { return line_.estimate(); }
-  void end_line() {
-    line_.stop();
-    line_.start();
-  }
+  void read() { now_ = machine_.read(); }
+  [[nodiscard]] EnergyEstimate since_begin() const { return machine_.estimate(begin_, now_); }
+  [[nodiscard]] EnergyEstimate since_line() const { return machine_.estimate(line_, now_); }
+  void end_line() { line_ = now_; }
 
  private:
-  EnergyEstimator all_;
-  EnergyEstimator line_;
+  EstimatedMachine machine_;
+  std::optional<CpuMoment> begin_{};
+  std::optional<CpuMoment> line_{};
+  std::optional<CpuMoment> now_{};
 };
 
 /// The devices that are shown, from a monitor of them and the readings of the others.
@@ -165,6 +167,7 @@ class Watched {
   [[nodiscard]] TimePoint begin() const noexcept { return begin_; }
   /// Must be called before a line that ends now: a monitor reads for itself.
   void read_others() {
+    if (estimates_) estimates_->read();
     constexpr std::chrono::milliseconds kPatience(100);
     others_.read(shown_);
     (void)others_.read_lanes(shown_, machine_clock().now() + kPatience);
