@@ -21,9 +21,8 @@ struct PowerRange {
 /// ranges of power are factors of what `ServerScales` gives.
 struct ServerPower {
   std::string_view key;
-  std::string_view title;   ///< "AMD EPYC gen 3 (Milan)"
-  std::string_view vendor;  ///< "amd", "arm", "intel"
-  unsigned machines = 0;    ///< that the ranges were made from
+  std::string_view title;  ///< "AMD EPYC gen 3 (Milan)"
+  unsigned machines = 0;   ///< that the ranges were made from
   PowerRange idle;
   PowerRange full;
   /// Full less idle of one machine: the machine with the least idle power is not the one with the
@@ -49,7 +48,7 @@ struct ServerScales {
 
 /// A row for each microarchitecture.
 [[nodiscard]] std::span<const ServerPower> known_server_power() noexcept;
-/// What holds for any other: nearly the widest of all. `key`, `title` and `vendor` are empty.
+/// What holds for any other: nearly the widest of all. `key` and `title` are empty.
 [[nodiscard]] const ServerPower& server_power_of_everyone() noexcept;
 [[nodiscard]] const ServerScales& server_scales() noexcept;
 /// For which machines that was checked, and with what result: "95 % of 895 servers ...".

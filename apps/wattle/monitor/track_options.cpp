@@ -45,7 +45,8 @@ CLI::Option* add_estimate(CLI::App& command, bool& estimate) {
   return command.add_flag(
       "--estimate", estimate,
       "If no sensor covers the CPU, print a range of the energy at the wall, from published "
-      "results of similar servers; not measured");
+      "results of similar servers; not measured. WATTLE_ESTIMATE_AS=server or =guest says what "
+      "this machine is, if its files do not");
 }
 
 CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
