@@ -4,6 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lab/trials_argument.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -53,6 +59,15 @@ TEST(FilterWorld, SaysWhereALopsidedFilterDisagreesWithACounter) {
   EXPECT_EQ(result.believed, 0.0);
   EXPECT_GE(result.coverage, kLeastCovered);
   EXPECT_EQ(result.disagrees, 1.0);
+}
+
+TEST(TrialsArgument, IsANumberFromOneOrAnError) {
+  const std::vector<std::string> words = {"40", "0", "x", "-1", "1.5", ""};
+  EXPECT_EQ(trials_argument(words, 0, 200), 40U);
+  EXPECT_EQ(trials_argument(words, words.size(), 200), 200U);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    EXPECT_THROW((void)trials_argument(words, i, 200), std::invalid_argument) << words[i];
+  }
 }
 
 }  // namespace
