@@ -9,11 +9,14 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <system_error>
 
 #include "base/json/enum_table.hpp"
 #include "base/log.hpp"
+#include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/unix_address.hpp"
 #include "wattle/mark.hpp"
@@ -21,7 +24,8 @@
 namespace wattle {
 namespace {
 
-constexpr std::array<std::string_view, 4> kMarkWords = {"start", "end", "next", "read"};
+constexpr std::array<std::string_view, 6> kMarkWords = {"start", "end",  "next",
+                                                        "read",  "unit", "unit_end"};
 /// With the word and a blank.
 constexpr std::size_t kMostMarkText = kMostMarkBytes + 8;
 
@@ -43,6 +47,16 @@ std::size_t write_mark(MarkKind kind, std::string_view name,
     end = std::ranges::copy(shortened(name), end).out;
   }
   return static_cast<std::size_t>(end - into.data());
+}
+
+/// `rest`: what follows the word.
+std::optional<Mark> parse_unit_mark(MarkKind kind, std::string_view rest) {
+  const std::string_view id = take_until(rest, ' ');
+  const auto number = parse_double(take_until(rest, ' '));
+  if (id.empty() || id.size() > kMostUnitIdBytes || rest.empty()) return std::nullopt;
+  if (!number || !std::isfinite(*number)) return std::nullopt;
+  return Mark{
+      .kind = kind, .name = std::string(shortened(rest)), .id = std::string(id), .number = *number};
 }
 
 /// The socket of this process, connected to its run; -1: none. Kept for the life of the process,
@@ -111,6 +125,13 @@ std::string mark_text(MarkKind kind, std::string_view name) {
   return {text.data(), write_mark(kind, name, text)};
 }
 
+std::string unit_mark_text(const Mark& mark) {
+  std::array<char, 32> number{};
+  const auto written = std::to_chars(number.data(), number.data() + number.size(), mark.number);
+  return std::string(kMarkWords.at(static_cast<std::size_t>(mark.kind))) + " " + mark.id + " " +
+         std::string(number.data(), written.ptr) + " " + std::string(shortened(mark.name));
+}
+
 std::optional<Mark> parse_mark(std::string_view text) {
   std::string_view name = text;
   std::string_view word = take_until(name, ' ');
@@ -119,21 +140,25 @@ std::optional<Mark> parse_mark(std::string_view text) {
   if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
   const auto kind = enumerator_of<MarkKind>(kMarkWords, word);
   if (!kind) return std::nullopt;
+  if (kind == MarkKind::unit || kind == MarkKind::unit_end) return parse_unit_mark(*kind, name);
   const bool has_name = kind == MarkKind::start || kind == MarkKind::next;
   if (name.empty() && has_name) return std::nullopt;
   return Mark{.kind = *kind, .name = std::string(shortened(name))};
 }
 
 int send_mark(MarkKind kind, std::string_view name) noexcept {
+  std::array<char, kMostMarkText> text{};
+  return send_mark_text({text.data(), write_mark(kind, name, text)});
+}
+
+int send_mark_text(std::string_view text) noexcept {
   const int fd = socket_of_run();
   if (fd < 0) return -fd;
-  std::array<char, kMostMarkText> text{};
-  const std::size_t size = write_mark(kind, name, text);
   constexpr int kPatienceMs = 20;
   // A run that is stopped must not slow down each of its marks.
   static std::atomic<bool> has_given_up{false};
   for (bool has_waited = has_given_up.load();; has_waited = true) {
-    if (::send(fd, text.data(), size, MSG_NOSIGNAL) >= 0) {
+    if (::send(fd, text.data(), text.size(), MSG_NOSIGNAL) >= 0) {
       has_given_up = false;
       return 0;
     }

@@ -19,6 +19,7 @@
 #include "wattle/refusal.hpp"
 #include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
+#include "wattle/work_units.hpp"
 
 namespace wattle {
 
@@ -156,6 +157,7 @@ struct Report {
   std::optional<EnergyShare> share{};        ///< absent where nothing was measured
   ResourceUsage usage;
   PhasesReport phases;
+  std::optional<UnitsReport> units{};  ///< absent where no mark started a unit of work
   std::vector<SensorRefusal> refused;
   Overhead overhead;
 };

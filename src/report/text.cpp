@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,16 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
   return text;
 }
 
+std::string units_text(const std::optional<UnitsReport>& units, const TextStyle& style) {
+  if (!units) return {};
+  std::ostringstream lines;
+  lines << *units;
+  std::string text = "\n";
+  std::istringstream read(lines.str());
+  for (std::string line; std::getline(read, line);) text += wrapped("  " + line + "\n", style, 4);
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style, Detail detail) {
@@ -97,7 +108,8 @@ std::string to_text(const Report& report, const TextStyle& style, Detail detail)
     for (const std::string& line : words_of(*report.share, detail)) summary += "  " + line + "\n";
   }
   return wrapped(summary, style) + domain_table(report, style, detail) +
-         phase_table(report.phases, style) + "\n" + facts_text(facts_of(report, detail), style);
+         phase_table(report.phases, style) + units_text(report.units, style) + "\n" +
+         facts_text(facts_of(report, detail), style);
 }
 
 }  // namespace wattle

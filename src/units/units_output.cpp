@@ -114,7 +114,7 @@ std::ostream& operator<<(std::ostream& out, const UnitsReport& report) {
   text += count_line(report.running, "units have not ended");
   text += count_line(report.waiting, "units wait for readings");
   text += count_line(report.ended_twice, "times a unit was ended a second time: ignored");
-  text += count_line(report.refused, "units were not counted: out of memory");
+  text += count_line(report.refused, "units were not counted: too many at a time, or no memory");
   text += count_line(report.beyond_tags, "times a tag did not fit in and was counted as \"other\"");
   return out << text;
 }

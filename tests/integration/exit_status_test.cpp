@@ -33,10 +33,11 @@ TEST_F(ExitStatus, ComesWithTheJsonOfARun) {
   EXPECT_EQ(json["interval_s"], 0.05);
   EXPECT_GT(json["wall_s"], 0.0);
   EXPECT_LE(json["started_unix_s"], json["ended_unix_s"]);
-  EXPECT_THAT(keys_of(json),
-              ElementsAre("schema", "wattle_version", "command", "exit", "started_unix_s",
-                          "ended_unix_s", "wall_s", "interval_s", "host", "slurm", "mpi", "energy",
-                          "estimate", "share", "resource_usage", "phases", "refused", "overhead"));
+  EXPECT_THAT(
+      keys_of(json),
+      ElementsAre("schema", "wattle_version", "command", "exit", "started_unix_s", "ended_unix_s",
+                  "wall_s", "interval_s", "host", "slurm", "mpi", "energy", "estimate", "share",
+                  "resource_usage", "phases", "units", "refused", "overhead"));
 }
 
 TEST_F(ExitStatus, JsonHoldsTheFiveGroupsOfUsageFirstAndInOrder) {

@@ -74,6 +74,63 @@ TEST_F(MarkCommand, HasTheEnergyOfThePhase) {
   EXPECT_TRUE(idle["total_j"].is_null() || idle["total_j"] < 1.0) << idle;
 }
 
+TEST_F(MarkCommand, DividesTheEnergyAmongUnits) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-0", fakes::kPackageUnit, 0);
+  const System system = tree.system();
+  std::ostringstream play;
+  play.precision(17);
+  play << player_program() << " 400 " << tree.zone_path("intel-rapl:0").string() << " 40 "
+       << fakes::kPackageUnit.tick_j << " " << fakes::kPackageUnit.nanojoules << " 0 > /dev/null";
+  const auto [outcome, json] =
+      measure({"--sysfs", system.sysfs, "--procfs", system.procfs},
+              {"env", "W=" + wattle_program(), "sh", "-c",
+               "$W mark --unit --id 1 a; $W mark --unit --id 2 --weight 3 b; " + play.str() +
+                   "; $W mark --unit --end --id 1 a; $W mark --unit --end --id 2 --work 100 b"});
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Json& units = json["units"];
+  ASSERT_THAT(units["tags"], SizeIs(2)) << units;
+  const double a = units["tags"][0]["sum_j"];
+  const double b = units["tags"][1]["sum_j"];
+  // Both run nearly all of the time, in which 16 J are counted.
+  EXPECT_NEAR(a + b, 16.0, 1.0) << units;
+  EXPECT_NEAR(b / a, 3.0, 0.3) << units;
+  EXPECT_EQ(units["tags"][1]["work"], 100.0);
+  const Json& domain = units["domains"][0];
+  const double sum = domain["units_j"].get<double>() + domain["running_j"].get<double>() +
+                     domain["idle_j"].get<double>() + domain["without_units_j"].get<double>();
+  EXPECT_NEAR(sum, domain["measured_j"].get<double>(), 1e-9);
+  EXPECT_NEAR(domain["measured_j"].get<double>(), json["energy"]["total_j"].get<double>(), 1e-6);
+}
+
+TEST_F(MarkCommand, NamesAUnitByTheProcessThatCallsIt) {
+  const auto [outcome, json] = measure(
+      {}, {"env", "W=" + wattle_program(), "sh", "-c",
+           "$W mark --unit a; sh -c '$W mark --unit a; $W mark --unit --end a'; $W mark --unit a; "
+           "$W mark --unit --end a; $W mark --unit --end a"});
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_EQ(json["units"]["running"], 0) << json["units"];
+  // A second start, and a second end.
+  EXPECT_EQ(json["phases"]["ignored_marks"], 2);
+}
+
+TEST_F(MarkCommand, RefusesUnitsThatAreNone) {
+  const auto message_of = [&](const Words& words) {
+    Words all = {"mark", "--unit"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome outcome = run(wattle(all));
+    EXPECT_EQ(outcome.code(), 64);
+    return outcome.err;
+  };
+  EXPECT_THAT(message_of({}), HasSubstr("the tag of a unit is missing"));
+  EXPECT_THAT(message_of({"--weight", "0", "a"}), HasSubstr("--weight must be a number from"));
+  EXPECT_THAT(message_of({"--weight", "nan", "a"}), HasSubstr("--weight must be a number from"));
+  EXPECT_THAT(message_of({"--end", "--work", "-1", "a"}), HasSubstr("--work must be a number"));
+  EXPECT_THAT(message_of({"--work", "1", "a"}), HasSubstr("--end"));
+  EXPECT_THAT(message_of({"--id", "a b", "a"}), HasSubstr("--id has at most 64 bytes"));
+  EXPECT_THAT(message_of({"--next", "a"}), HasSubstr("--next is for phases"));
+}
+
 TEST_F(MarkCommand, ComesFromAnyProcessAndLanguage) {
   const Json phases = phases_of(
       "(setsid sh -c '$W mark grandchild'); python3 -c \"import os, socket; "

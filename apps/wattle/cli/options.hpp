@@ -154,8 +154,7 @@ struct ReportOptions {
 
 /// `wattle mark`.
 struct MarkOptions {
-  MarkKind kind = MarkKind::start;
-  std::string name{};
+  Mark mark{};
   bool quiet = false;
 };
 

@@ -1,6 +1,7 @@
 #include "history/history_options.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -68,8 +69,14 @@ WATTLE_RUN names the socket of the run; any language can send it the text "start
 of a run, where it prints a message to stderr;
 1 if the run did not take the mark; 64 for a wrong option.
 
+With --unit, NAME is the tag of a unit of work: a request, a step. Many may run at a time; the report
+divides the energy among them (docs/units.md). --id tells those of one tag apart: at most 64 bytes
+without blanks; without it, the process that calls wattle mark. As datagrams: "unit ID WEIGHT TAG" and
+"unit_end ID WORK TAG".
+
 examples:
   wattle run -- sh -c 'wattle mark load; ./load; wattle mark --next train; ./train'
+  wattle run -- sh -c 'wattle mark --unit job; ./job; wattle mark --unit --end --work 120 job'
 )";
 
 constexpr const char* kReportFooter = R"(
@@ -190,14 +197,52 @@ void add_config(CLI::App& app, RawHistoryOptions& raw) {
 }
 
 void add_mark(CLI::App& app, RawHistoryOptions& raw) {
-  CLI::App* mark = app.add_subcommand("mark", "Start or end a phase of a run");
+  CLI::App* mark = app.add_subcommand("mark", "Start or end a phase of a run, or a unit of work");
   mark->footer(kMarkFooter);
-  mark->add_option("NAME", raw.mark.name, "Name of the phase, at most 255 bytes")->type_name("");
+  mark->add_option("NAME", raw.mark.mark.name, "Name of the phase, at most 255 bytes")
+      ->type_name("");
   CLI::Option* ends = mark->add_flag("--end", raw.ends,
                                      "End the phase NAME; without NAME, the one that started last");
   mark->add_flag("--next", raw.goes_on, "End the phase that started last, and start NAME")
       ->excludes(ends);
+  CLI::Option* unit = mark->add_flag("--unit", raw.is_unit,
+                                     "NAME is the tag of a unit of work, which starts or ends");
+  mark->add_option("--id", raw.mark.mark.id, "Which unit of that tag")
+      ->type_name("ID")
+      ->needs(unit);
+  mark->add_option("--weight", raw.weight,
+                   "Its part of the power relative to others, 1e-6 to 1e6; default 1")
+      ->type_name("NUMBER")
+      ->needs(unit)
+      ->excludes(ends);
+  mark->add_option("--work", raw.work, "What was done in it: tokens, rows; with --end")
+      ->type_name("NUMBER")
+      ->needs(unit)
+      ->needs(ends);
   mark->add_flag("-q,--quiet", raw.mark.quiet, "No message outside of a run");
+}
+
+/// Completes the mark of a unit.
+void check_unit(const RawHistoryOptions& raw, Mark& mark) {
+  if (raw.goes_on) throw InvalidArgument("--next is for phases, not with --unit");
+  mark.kind = raw.ends ? MarkKind::unit_end : MarkKind::unit;
+  // That of the caller: a shell script has one.
+  if (mark.id.empty()) mark.id = std::to_string(::getppid());
+  if (mark.id.size() > kMostUnitIdBytes || mark.id.find_first_of(" \t\n") != std::string::npos) {
+    throw InvalidArgument(
+        fmt::format("--id has at most {} bytes, without blanks", kMostUnitIdBytes));
+  }
+  const auto number = [](std::string_view option, const std::string& text, double least,
+                         double most, double otherwise) {
+    if (text.empty()) return otherwise;
+    const auto found = parse_double(text);
+    if (found && *found >= least && *found <= most) return *found;
+    throw InvalidArgument(fmt::format("{} must be a number from {} to {}, not {}", option, least,
+                                      most, printable(text)));
+  };
+  constexpr double kMostWork = 1e18;
+  mark.number = raw.ends ? number("--work", raw.work, 0.0, kMostWork, 0.0)
+                         : number("--weight", raw.weight, 1e-6, 1e6, 1.0);
 }
 
 void add_report(CLI::App& app, RawHistoryOptions& raw) {
@@ -216,18 +261,22 @@ ReportOptions checked_report(const RawHistoryOptions& raw) {
 }
 
 MarkOptions checked_mark(const RawHistoryOptions& raw) {
-  MarkOptions mark = raw.mark;
+  MarkOptions options = raw.mark;
+  Mark& mark = options.mark;
+  const std::string_view what = raw.is_unit ? "the tag of a unit" : "the name of a phase";
   const bool is_blank = mark.name.find_first_not_of(" \t\n") == std::string::npos;
-  if (is_blank && (!raw.ends || !mark.name.empty())) {
-    throw InvalidArgument("the name of a phase is missing: wattle mark NAME");
+  if (is_blank && (raw.is_unit || !raw.ends || !mark.name.empty())) {
+    throw InvalidArgument(
+        fmt::format("{} is missing: wattle mark {}NAME", what, raw.is_unit ? "--unit " : ""));
   }
   if (mark.name.size() > kMostMarkBytes) {
-    throw InvalidArgument(fmt::format("the name of a phase has at most {} bytes, not {}",
-                                      kMostMarkBytes, mark.name.size()));
+    throw InvalidArgument(
+        fmt::format("{} has at most {} bytes, not {}", what, kMostMarkBytes, mark.name.size()));
   }
   if (raw.ends) mark.kind = MarkKind::end;
   if (raw.goes_on) mark.kind = MarkKind::next;
-  return mark;
+  if (raw.is_unit) check_unit(raw, mark);
+  return options;
 }
 
 HistoryOptions checked_history(const RawHistoryOptions& raw) {

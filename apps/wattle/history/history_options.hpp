@@ -25,6 +25,9 @@ struct RawHistoryOptions {
   MarkOptions mark;
   bool ends = false;
   bool goes_on = false;
+  bool is_unit = false;
+  std::string weight;
+  std::string work;
 };
 
 /// `raw` outlives the parsing.

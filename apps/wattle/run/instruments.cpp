@@ -87,6 +87,7 @@ void Instruments::follow_command() {
 void Instruments::read(bool ends_interval) {
   window_.read(ends_interval);
   const TimePoint now = clock_.now();
+  if (work_units_) work_units_->read(now);
   machine_.sample(now);
   if (has_begun_ && tree_) sample_tree(false);
   if (const auto moment = share_moment(now)) share_moments_.add(*moment);
@@ -111,11 +112,45 @@ void Instruments::sample_tree(bool all) {
 }
 
 std::string Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
+  if (mark && (mark->kind == MarkKind::unit || mark->kind == MarkKind::unit_end)) {
+    take_unit(std::max(sent, began_), *mark);
+    return {};
+  }
   const SharedEnd here = read_phase_end(std::max(sent, began_));
   if (mark && mark->kind == MarkKind::read) return energy_since_mark(*here);
   phases_.take(mark, here);
   if (mark) last_mark_ = here;
   return {};
+}
+
+std::vector<SharedDomain> Instruments::shared_domains() const {
+  std::vector<SharedDomain> shared;
+  const std::vector<Domain> domains = readings_.domains();
+  for (std::size_t place = 0; place < domains.size(); ++place) {
+    if (!counts_in_total(domains[place].kind())) continue;
+    shared.push_back(
+        {.place = place, .domain = domains[place], .is_slow = readings_.may_block(place)});
+  }
+  return shared;
+}
+
+void Instruments::read_for_units() {
+  if (!has_begun_ || !work_units_->is_due(clock_.now())) return;
+  window_.read(false);
+  work_units_->read(clock_.now());
+}
+
+void Instruments::take_unit(TimePoint sent, const Mark& mark) {
+  if (!work_units_) {
+    work_units_.emplace(
+        shared_domains(),
+        [this](std::size_t place, TimePoint begin, TimePoint end) {
+          return readings_.energy(place, {begin, end, {}, {}}).measured();
+        },
+        began_);
+  }
+  read_for_units();
+  if (!work_units_->take(mark, sent)) phases_.take(std::nullopt, last_phase_end_);
 }
 
 std::string Instruments::energy_since_mark(const PhaseEnd& here) const {
@@ -223,6 +258,7 @@ TimePoint Instruments::end() {
     phase_end->counters[domain] = window_.shown().domains[domain].counter;
   }
   phases_.end(phase_end);
+  if (work_units_) units_report_ = work_units_->end(ended_);
   look_at_gpus();
   if (series_) {
     window_.end_rest(ended_);

@@ -11,6 +11,7 @@
 #include "estimate/energy_share.hpp"
 #include "run/phases.hpp"
 #include "run/run_status.hpp"
+#include "run/run_units.hpp"
 #include "run/series.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
@@ -51,12 +52,22 @@ class Instruments {
   TimePoint begin();
   /// A tick of the run: an interval has ended, or counters are to be read in between.
   void read(bool ends_interval);
+  /// True from the first mark of a unit of work on: `read_for_units` is to be called each
+  /// `kUnitStep`.
+  [[nodiscard]] bool has_units() const noexcept { return work_units_.has_value(); }
+  static constexpr std::chrono::milliseconds kUnitStep{20};
+  /// Counters alone, unless they were just read.
+  void read_for_units();
   /// A mark that was sent at `sent`; absent: a datagram that is none.
   /// Returns what is sent back to the program: empty, but for a `read`.
   [[nodiscard]] std::string take(TimePoint sent, const std::optional<Mark>& mark);
   /// The window's end, after the command's.
   TimePoint end();
   [[nodiscard]] PhasesReport phases() const;
+  /// Absent where no mark started a unit of work.
+  [[nodiscard]] const std::optional<UnitsReport>& work_units() const noexcept {
+    return units_report_;
+  }
 
   /// The sensors that could not be started: there is no memory or no thread for them.
   [[nodiscard]] std::vector<SensorRefusal> take_left_out() noexcept {
@@ -93,6 +104,8 @@ class Instruments {
   void sample_tree(bool all);
   [[nodiscard]] std::shared_ptr<PhaseEnd> read_phase_end(TimePoint at);
   [[nodiscard]] std::string energy_since_mark(const PhaseEnd& here) const;
+  void take_unit(TimePoint sent, const Mark& mark);
+  [[nodiscard]] std::vector<SharedDomain> shared_domains() const;
   [[nodiscard]] std::optional<Boundary> counter_at(const PhaseEnd& end, std::size_t domain) const;
   [[nodiscard]] std::vector<DomainFigure> energy_between(const PhaseEnd& begin,
                                                          const PhaseEnd& end) const;
@@ -115,6 +128,8 @@ class Instruments {
   SharedEnd last_mark_;  ///< null: none came yet
   TimePoint last_phase_end_read_;
   TimePoint asked_lanes_;
+  std::optional<RunUnits> work_units_;  ///< from the first mark of one on
+  std::optional<UnitsReport> units_report_;
   pid_t command_;
   std::set<pid_t> strangers_;
   std::optional<TreeReader> tree_;  ///< from the start on; absent where there is no procfs

@@ -1,4 +1,4 @@
-// `wattle mark`: a phase of a run starts or ends.
+// `wattle mark`: a phase of a run, or a unit of work in it, starts or ends.
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -27,7 +27,9 @@ std::string cause_of(int error) {
 }  // namespace
 
 int execute(const MarkOptions& options) {
-  const int error = send_mark(options.kind, options.name);
+  const Mark& mark = options.mark;
+  const int error =
+      mark.id.empty() ? send_mark(mark.kind, mark.name) : send_mark_text(unit_mark_text(mark));
   if (error == 0) return 0;
   if (error == ENOENT) {
     if (!options.quiet) {

@@ -213,9 +213,8 @@ const Measured* find(const std::vector<Measured>& measured, const Channel& chann
 
 Channel with_discovered(Channel channel, const Measured& measured) {
   if (!measured.seen) return channel;
-  const GaugeFacts facts = refined({.window = channel.gauge.window, .update = channel.update},
-                                   {.update = measured.seen->interval});
-  channel.update = facts.update;
+  if (measured.seen->interval.known()) channel.update = measured.seen->interval;
+  const GaugeFacts facts{.window = channel.gauge.window, .update = channel.update};
   if (const auto coverage = facts.coverage()) channel.gauge.coverage = coverage;
   return channel;
 }

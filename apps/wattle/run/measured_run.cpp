@@ -64,11 +64,12 @@ void watch(const RunParts& run, Ticker& ticker, MarkSocket& marks, Instruments& 
                                   pollfd{ticker.fd(), POLLIN, 0}, pollfd{run.drained, POLLIN, 0},
                                   pollfd{marks.fd(), POLLIN, 0}};
   for (;;) {
-    patient_poll(waited, -1);
+    patient_poll(waited, instruments.has_units() ? Instruments::kUnitStep.count() : -1);
     if (waited[3].revents != 0) take_marks(marks, instruments, kAtOnce);
     if (waited[0].revents != 0 && run.supervisor.handle()) return;
     if (waited[1].revents != 0) instruments.read(ticker.ends_interval());
     if (waited[2].revents != 0) drain(run.drained);
+    if (instruments.has_units()) instruments.read_for_units();
   }
 }
 

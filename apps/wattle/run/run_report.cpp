@@ -214,6 +214,7 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
   const std::string unavailable = std::move(report.phases.unavailable);
   report.phases = instruments.phases();
   report.phases.unavailable = unavailable;
+  report.units = instruments.work_units();
   const MachineUsage machine = instruments.machine();
   fill_usage(report, machine, collected, frame.launcher_rss_bytes);
   fill_task_clock(report.usage, machine, collected, task_clock);

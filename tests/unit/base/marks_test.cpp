@@ -22,6 +22,29 @@ TEST(Marks, AreReadAsTheyAreWritten) {
   EXPECT_EQ(parse_mark(mark_text(MarkKind::end, ""))->name, "");
 }
 
+TEST(Marks, OfUnitsAreReadAsTheyAreWritten) {
+  for (const MarkKind kind : {MarkKind::unit, MarkKind::unit_end}) {
+    const Mark sent{.kind = kind, .name = "two words", .id = "r17", .number = 0.1};
+    const auto mark = parse_mark(unit_mark_text(sent));
+    ASSERT_TRUE(mark);
+    EXPECT_EQ(mark->kind, kind);
+    EXPECT_EQ(mark->name, sent.name);
+    EXPECT_EQ(mark->id, sent.id);
+    EXPECT_EQ(mark->number, sent.number);
+  }
+}
+
+TEST(Marks, OfUnitsHaveAnIdANumberAndATag) {
+  const std::string long_id(kMostUnitIdBytes + 1, 'x');
+  for (const std::string& text :
+       {std::string("unit"), std::string("unit 1"), std::string("unit 1 1"),
+        std::string("unit 1 1 "), std::string("unit 1 x a"), std::string("unit 1 nan a"),
+        std::string("unit 1 inf a"), std::string("unit  1 a"), "unit " + long_id + " 1 a"}) {
+    EXPECT_FALSE(parse_mark(text)) << text;
+  }
+  EXPECT_EQ(parse_mark("unit 1 1 a\n")->name, "a");
+}
+
 TEST(Marks, MayEndALine) {
   EXPECT_EQ(parse_mark("start a\n")->name, "a");
   EXPECT_EQ(parse_mark("end\n")->name, "");

@@ -1,0 +1,115 @@
+#include "run/run_units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace wattle::app {
+namespace {
+
+/// Tags and phases that are kept apart, as of `WorkUnitsOptions`.
+constexpr std::size_t kMostTags = 256;
+/// Readings that are nearer to each other than this are one.
+constexpr std::chrono::nanoseconds kPromptStep = std::chrono::milliseconds(10);
+constexpr std::chrono::nanoseconds kSlowStep = std::chrono::milliseconds(100);
+/// After that all sensors have shown what was. A mark is received sooner.
+constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(1);
+
+std::vector<detail::DividedDomain> divided(const std::vector<SharedDomain>& domains) {
+  std::vector<detail::DividedDomain> parts;
+  for (const SharedDomain& shared : domains) parts.push_back({.name = shared.domain.name()});
+  return parts;
+}
+
+}  // namespace
+
+RunUnits::RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimePoint begin)
+    : domains_(std::move(domains)),
+      energy_(std::move(energy)),
+      divided_(begin),
+      desk_(clock_, kMostTags),
+      book_(desk_.events, desk_.tags, divided(domains_), {}),
+      reads_(domains_.size(), Reads{.last = begin}) {}
+
+bool RunUnits::take(const Mark& mark, TimePoint at) {
+  clock_.at = std::max(at, divided_);
+  return mark.kind == MarkKind::unit ? begin_unit(mark) : end_unit(mark);
+}
+
+bool RunUnits::begin_unit(const Mark& mark) {
+  const auto weight = detail::weight_steps(mark.number);
+  const auto [place, is_new] = running_.try_emplace({mark.name, mark.id});
+  if (!is_new) return false;
+  const auto started = weight && running_.size() <= kMostRunning
+                           ? desk_.events.begin(desk_.tags.column(mark.name), *weight, 0)
+                           : std::nullopt;
+  if (!started) {
+    running_.erase(place);
+    if (weight) ++refused_;
+    return weight.has_value();
+  }
+  place->second = {.started = *started, .column = desk_.tags.column(mark.name), .weight = *weight};
+  return true;
+}
+
+bool RunUnits::end_unit(const Mark& mark) {
+  const auto found = running_.find({mark.name, mark.id});
+  if (found == running_.end()) return false;
+  const Running& unit = found->second;
+  (void)desk_.events.leave({.weight = unit.weight,
+                            .work = std::max(0.0, mark.number),
+                            .slot = detail::slot_of(unit.started.id),
+                            .column = unit.column,
+                            .kind = detail::UnitEvent::Kind::end},
+                           unit.started.at_ns);
+  running_.erase(found);
+  return true;
+}
+
+bool RunUnits::is_due(std::size_t domain, TimePoint at) const noexcept {
+  return at - reads_[domain].newest() >= (domains_[domain].is_slow ? kSlowStep : kPromptStep);
+}
+
+bool RunUnits::is_due(TimePoint at) const noexcept {
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    if (is_due(i, at)) return true;
+  }
+  return false;
+}
+
+void RunUnits::read(TimePoint at) {
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    if (is_due(i, at)) reads_[i].next.push_back(at);
+  }
+  if (at - kPatience > divided_) divide(at - kPatience);
+}
+
+void RunUnits::divide(TimePoint until) {
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    Reads& reads = reads_[i];
+    const auto end = std::ranges::upper_bound(reads.next, until);
+    for (auto at = reads.next.begin(); at != end; ++at) {
+      book_.add(
+          i,
+          {.begin = reads.last, .end = *at, .energy = energy_(domains_[i].place, reads.last, *at)});
+      reads.last = *at;
+    }
+    reads.next.erase(reads.next.begin(), end);
+  }
+  divided_ = std::max(divided_, until);
+  clock_.at = divided_;
+  book_.settle();
+}
+
+UnitsReport RunUnits::end(TimePoint at) {
+  for (Reads& reads : reads_) {
+    if (at > reads.newest()) reads.next.push_back(at);
+  }
+  // Events at the end itself are in, too.
+  divide(std::max(at, clock_.at) + std::chrono::nanoseconds(1));
+  UnitsReport report = book_.report();
+  report.refused += refused_;
+  return report;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,90 @@
+// The units of work of a run: what its marks say of them, and their shares of what was read.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/marks.hpp"
+#include "units/unit_book.hpp"
+#include "units/unit_desk.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/energy.hpp"
+#include "wattle/work_units.hpp"
+
+namespace wattle::app {
+
+/// A domain that units share.
+struct SharedDomain {
+  std::size_t place = 0;  ///< among those of the run
+  Domain domain;
+  /// It is read by a thread of its own, less often, and late.
+  bool is_slow = false;
+};
+
+/// The energy of the domain at `place` in a window.
+using EnergyOfDomain =
+    std::function<MeasuredEnergy(std::size_t place, TimePoint begin, TimePoint end)>;
+
+/// Threads: one at a time.
+class RunUnits {
+ public:
+  static constexpr std::size_t kMostRunning = 100'000;
+
+  /// `begin`: that of the run.
+  RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimePoint begin);
+
+  /// A mark of a unit that was sent at `at`. False: it starts what runs, ends what does not, or has
+  /// a weight that is none.
+  bool take(const Mark& mark, TimePoint at);
+  /// A reading at `at` would be new: the last one is not as near as that.
+  [[nodiscard]] bool is_due(TimePoint at) const noexcept;
+  /// The counters were read at `at`. Divides what is known by then.
+  void read(TimePoint at);
+  /// The run ended at `at`, and everything was read: the rest is divided.
+  [[nodiscard]] UnitsReport end(TimePoint at);
+
+ private:
+  /// Shows the time of the mark that is taken.
+  struct MarkClock final : TimeSource {
+    [[nodiscard]] TimePoint now() const noexcept override { return at; }
+    [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override {
+      return std::chrono::nanoseconds(0);
+    }
+    TimePoint at;
+  };
+  struct Running {
+    detail::UnitEvents::Started started;
+    std::uint16_t column = 0;
+    std::int64_t weight = 0;
+  };
+  /// When the counter of a domain was read.
+  struct Reads {
+    TimePoint last;  ///< up to here the book knows it
+    std::vector<TimePoint> next{};
+    [[nodiscard]] TimePoint newest() const noexcept { return next.empty() ? last : next.back(); }
+  };
+
+  [[nodiscard]] bool is_due(std::size_t domain, TimePoint at) const noexcept;
+  bool begin_unit(const Mark& mark);
+  bool end_unit(const Mark& mark);
+  void divide(TimePoint until);
+
+  std::vector<SharedDomain> domains_;
+  EnergyOfDomain energy_;
+  MarkClock clock_;
+  TimePoint divided_;  ///< no mark counts as sent before
+  detail::UnitDesk desk_;
+  detail::UnitBook book_;
+  std::vector<Reads> reads_;                                        ///< of each domain
+  std::map<std::pair<std::string, std::string>, Running> running_;  ///< by tag and ID
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace wattle::app
