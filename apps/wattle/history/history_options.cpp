@@ -70,9 +70,9 @@ of a run, where it prints a message to stderr;
 1 if the run did not take the mark; 64 for a wrong option.
 
 With --unit, NAME is the tag of a unit of work: a request, a step. Many may run at a time; the report
-divides the energy among them (docs/units.md). --id tells those of one tag apart: at most 64 bytes
-without blanks; without it, the process that calls wattle mark. As datagrams: "unit ID WEIGHT TAG" and
-"unit_end ID WORK TAG".
+divides the energy among them (docs/units.md). Those of one tag need an --id each, of at most 64 bytes
+without blanks; it is the process that calls wattle mark unless it is given. As datagrams: "unit ID
+WEIGHT TAG" and "unit_end ID WORK TAG".
 
 examples:
   wattle run -- sh -c 'wattle mark load; ./load; wattle mark --next train; ./train'
