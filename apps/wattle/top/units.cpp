@@ -39,6 +39,15 @@ std::optional<double> parse_factor(std::string_view text) {
   return is_good ? factor : std::nullopt;
 }
 
+/// "EUR", "€", "$": of what else is in ASCII it may have nothing, neither a comma nor a digit.
+bool is_currency(std::string_view word) {
+  const auto may_be = [](char c) {
+    return static_cast<unsigned char>(c) >= 0x80 || c == '$' || (c >= 'A' && c <= 'Z') ||
+           (c >= 'a' && c <= 'z');
+  };
+  return !word.empty() && std::ranges::all_of(word, may_be) && printable(word) == word;
+}
+
 }  // namespace
 
 TopUnit parse_price(std::string_view text) {
@@ -46,11 +55,10 @@ TopUnit parse_price(std::string_view text) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto factor = parse_factor(text.substr(0, end));
   const std::string_view word = trimmed(text.substr(end));
-  const bool is_word = !word.empty() && word.size() <= kLongest && printable(word) == word &&
-                       word.find(' ') == std::string_view::npos;
-  if (!factor || !is_word) {
+  if (!factor || word.size() > kLongest || !is_currency(word)) {
     throw InvalidArgument(
-        fmt::format("--price takes the price of a kWh and its currency, such as 0.30EUR, not '{}'",
+        fmt::format("--price takes the price of a kWh and its currency, such as 0.30EUR (with a "
+                    "decimal point), not '{}'",
                     printable(text)));
   }
   return {.kind = TopUnit::Kind::price, .per_kwh = *factor, .word = std::string(word)};
@@ -59,8 +67,9 @@ TopUnit parse_price(std::string_view text) {
 TopUnit parse_carbon(std::string_view text) {
   const auto factor = parse_factor(text);
   if (!factor) {
-    throw InvalidArgument(
-        fmt::format("--carbon takes grams of CO2 per kWh, such as 380, not '{}'", printable(text)));
+    throw InvalidArgument(fmt::format(
+        "--carbon takes grams of CO2 per kWh, such as 380.5 (with a decimal point), not '{}'",
+        printable(text)));
   }
   return {.kind = TopUnit::Kind::carbon, .per_kwh = *factor, .word = "g CO2"};
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -40,12 +42,19 @@ TEST(TopUnits, SayThatAConversionIsNotMeasured) {
   EXPECT_EQ(conversion_note({}), "");
 }
 
+TEST(TopUnits, TakeTheSignOfACurrency) {
+  for (const char* word : {"€", "$", "EUR", "ct", "Kč"}) {
+    EXPECT_EQ(parse_price(std::string("0.30") + word).word, word);
+  }
+}
+
 TEST(TopUnits, RefuseWhatIsNoPrice) {
   for (const char* text :
-       {"", "EUR", "0.30", "-1EUR", "0.3.0EUR", "1e3EUR\x1b", "1 a b", "1verylongname"}) {
+       {"", "EUR", "0.30", "-1EUR", "0.3.0EUR", "1e3EUR\x1b", "1 a b", "1verylongname", "0,30EUR",
+        "0,30 EUR", "0.30EUR/kWh", "0'30EUR", "1e3EUR", "0.3E,U"}) {
     EXPECT_THROW((void)parse_price(text), InvalidArgument) << text;
   }
-  for (const char* text : {"", "x", "-1", "nan", "inf", "1e300"}) {
+  for (const char* text : {"", "x", "-1", "nan", "inf", "1e300", "0,38", "380g"}) {
     EXPECT_THROW((void)parse_carbon(text), InvalidArgument) << text;
   }
 }
