@@ -16,8 +16,8 @@ FUZZ_TARGET(top_record)(const unsigned char* data, std::size_t size) {
     fuzz::require(fuzz::is_clean(seen->host), "names are clean");
     const GroupTable groups = group_rows(*seen, TopKey::user);
     double sum = 0.0;
-    for (const GroupRow& row : groups.groups) sum += row.share;
-    for (const GroupRow& row : groups.others) sum += row.share;
+    for (const GroupRow& row : groups.groups) sum += row.share.value_or(0.0);
+    for (const GroupRow& row : groups.others) sum += row.share.value_or(0.0);
     fuzz::require(sum == 0.0 || std::abs(sum - 100.0) < 1e-6, "shares add up to 100");
     PowerTrails trails;
     trails.add(*seen);

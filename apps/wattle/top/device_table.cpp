@@ -95,7 +95,7 @@ std::vector<TableColumn> device_columns(const std::vector<const TopDevice*>& dev
   all.back().least = devices.empty() || devices.front()->machine.empty() ? 9 : 24;
   all.push_back(device_column("power", kDevicePower, devices,
                               [&](const TopDevice& device) { return power(device.power); }));
-  all.push_back(device_column("last minute", kDevicePlot, devices, [&](const TopDevice& device) {
+  all.push_back(device_column("trend", kDevicePlot, devices, [&](const TopDevice& device) {
     return trails.plot(PowerTrails::key_of(device));
   }));
   all.back().least = kLeastPlot;
@@ -166,7 +166,8 @@ std::vector<std::string> device_lines(const TopObservation& seen, const PowerTra
   const auto counted = std::ranges::count_if(seen.devices, &TopDevice::is_counted);
   std::optional<TopTotal> total = total_of(seen);
   const double limit = shown_limit(seen, total);
-  if (counted < 2) total.reset();
+  const bool lacks_machine = total && total->is_lower_bound && !seen.machines.empty();
+  if (counted < 2 && !lacks_machine) total.reset();
   const std::size_t fixed = 1 + (total ? 1 : 0);
   const std::size_t room = most - std::min(most, fixed);
   const bool fits = seen.devices.size() <= room;

@@ -59,9 +59,9 @@ std::string screen_title(const TopObservation& seen, const TopView& view) {
 std::string machine_line(const TopObservation& seen) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
-  if (seen.busy && seen.length > Seconds(0) && seen.threads > 0.0) {
+  if (seen.busy && seen.length && seen.threads) {
     add(fmt::format("CPU {:.1f} % of {:g} threads",
-                    100.0 * (*seen.busy / seen.length) / seen.threads, seen.threads));
+                    100.0 * (*seen.busy / *seen.length) / *seen.threads, *seen.threads));
   }
   if (!seen.processes.empty()) add(fmt::format("{} processes", seen.processes.size()));
   if (seen.memory_used_bytes && seen.memory_total_bytes) {
@@ -91,18 +91,19 @@ void add_notes(const TopObservation& seen, const GroupTable& groups, const TopVi
     if (!text.empty() && lines.count() < end) lines.add(text, tint);
   };
   for (const TopMachine& machine : seen.machines) {
-    if (!machine.is_live) add(machine.name + ": " + machine.trouble, Tint::bad);
+    if (!machine.trouble.empty()) add(machine.name + ": " + machine.trouble, Tint::bad);
   }
-  if (seen.estimate && seen.length > Seconds(0)) {
+  if (seen.estimate && seen.length) {
     const EnergyRange& range = seen.estimate->machine;
     add(fmt::format("estimate, not measured: {}",
-                    range_text(range.low / seen.length, range.typical / seen.length,
-                               range.high / seen.length)),
+                    range_text(range.low / *seen.length, range.typical / *seen.length,
+                               range.high / *seen.length)),
         Tint::bold);
   }
   add(conversion_note(view.shown_unit()), Tint::dim);
   for (const PrintableText& note : seen.notes) add(note, Tint::dim);
   if (groups.share_of != ShareOf::cpu_time || !seen.idle) add(seen.idle_note, Tint::dim);
+  for (const std::string& note : groups.notes) add(note, Tint::dim);
 }
 
 /// Of columns of groups: those of a low rank stay longest.
@@ -121,6 +122,14 @@ std::string group_cell(const std::optional<double>& percent) {
 
 std::string group_cell(const std::optional<std::uint64_t>& bytes) {
   return bytes ? bytes_to_text(*bytes) : std::string(kUnknownCell);
+}
+
+/// Of one core.
+std::string cpu_cell(const GroupRow& row, std::optional<Seconds> length) {
+  const bool has_any = row.processes > row.unknown_cpu || row.cpu > Seconds(0);
+  if (!length || !has_any) return std::string(kUnknownCell);
+  return std::string(row.unknown_cpu > 0 ? kAtLeastCell : "") +
+         fmt::format("{:.1f}", 100.0 * (row.cpu / *length));
 }
 
 TableColumn named_column(std::string name, unsigned rank) {
@@ -144,17 +153,14 @@ std::vector<TableColumn> group_columns(const ShownRows& shown, const GroupTable&
                   .rank = kGroupName,
                   .least = 8,
                   .is_last = true};
-  const bool has_time = groups.length > Seconds(0);
   for (const GroupRow& row : shown.rows) {
-    share.cells.push_back(has_time ? fmt::format("{:.1f}", row.share) : std::string(kUnknownCell));
+    share.cells.push_back(group_cell(row.share));
     power.cells.push_back(
-        row.energy && has_time
-            ? power_text(Uncertain{(row.energy->typical / groups.length).si(), 0.0},
+        row.energy && groups.length
+            ? power_text(Uncertain{(row.energy->typical / *groups.length).si(), 0.0},
                          view.shown_unit())
             : std::string(kUnknownCell));
-    const bool has_cpu = has_time && (row.processes > 0 || row.cpu > Seconds(0));
-    cpu.cells.push_back(
-        group_cell(has_cpu ? std::optional(100.0 * (row.cpu / groups.length)) : std::nullopt));
+    cpu.cells.push_back(cpu_cell(row, groups.length));
     memory.cells.push_back(group_cell(row.memory_bytes));
     gpu.cells.push_back(group_cell(row.gpu_percent));
     gpu_memory.cells.push_back(group_cell(row.gpu_memory_bytes));
@@ -194,12 +200,13 @@ std::optional<TopSort> sort_of(unsigned rank) {
   }
 }
 
-void add_groups(const TopObservation& seen, const GroupTable& groups, const TopView& view,
+void add_groups(const TopObservation& seen, GroupTable groups, const TopView& view,
                 std::size_t most, ScreenSize size, const TextStyle& style, ScreenLines& lines,
                 TopHits& hits) {
   if (most < 2 || (groups.groups.empty() && groups.others.empty())) return;
-  const ShownRows shown = shown_rows(groups, seen.processes, view, most - 1);
-  std::vector<TableColumn> columns = group_columns(shown, groups, view);
+  const GroupTable without_rows{.share_of = groups.share_of, .length = groups.length};
+  const ShownRows shown = shown_rows(std::move(groups), seen.processes, view, most - 1);
+  std::vector<TableColumn> columns = group_columns(shown, without_rows, view);
   for (TableColumn& column : columns) {
     for (std::string& text : column.cells) text = to_style_characters(text, style);
   }
@@ -233,7 +240,7 @@ constexpr std::array<HelpLine, 18> kHelpLines = {{
     {"/", "filter: show names that contain a text; Esc clears it"},
     {"p, space", "pause the screen; measuring continues"},
     {"u", "unit: J, kWh, and what --price and --carbon convert to"},
-    {"r", "reset: energy is counted from now on"},
+    {"r", "reset: count the energy from now on; start a replay again"},
     {"j k, arrows", "scroll; Page Up, Page Down, Home, End, wheel"},
     {"< >", "replay at half or twice the speed"},
     {"Ctrl-L", "draw the screen again"},
@@ -262,7 +269,7 @@ ScreenHeights heights_of(ScreenSize size) {
 
 }  // namespace
 
-TopFrame frame_of(const TopObservation& seen, const GroupTable& groups, const PowerTrails& trails,
+TopFrame frame_of(const TopObservation& seen, GroupTable groups, const PowerTrails& trails,
                   const TopView& view, ScreenSize size, const TextStyle& style) {
   TopFrame frame;
   ScreenLines lines(size, style);
@@ -289,7 +296,7 @@ TopFrame frame_of(const TopObservation& seen, const GroupTable& groups, const Po
   const std::size_t spare = room() - std::min(room(), has_groups ? kLeastGroups : 0);
   add_notes(seen, groups, view, std::min(heights.notes, spare), lines);
   if (has_groups && room() > 2 * kLeastGroups) lines.add("");
-  add_groups(seen, groups, view, room(), size, style, lines, frame.hits);
+  add_groups(seen, std::move(groups), view, room(), size, style, lines, frame.hits);
   std::vector<std::string> all = lines.take();
   if (heights.has_footer) {
     ScreenLines last({.columns = size.columns, .lines = 1}, style);

@@ -18,7 +18,7 @@ struct TopFrame {
 };
 
 /// A pure function; from 1 column and 1 line on. `groups`: of `seen`, by what the view shows.
-[[nodiscard]] TopFrame frame_of(const TopObservation& seen, const GroupTable& groups,
+[[nodiscard]] TopFrame frame_of(const TopObservation& seen, GroupTable groups,
                                 const PowerTrails& trails, const TopView& view, ScreenSize size,
                                 const TextStyle& style);
 

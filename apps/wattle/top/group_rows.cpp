@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
+#include <iterator>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "base/text/text.hpp"
 #include "usage/process/process_times.hpp"
 
 namespace wattle::app {
@@ -59,9 +59,12 @@ class Grouped {
       }
       GroupRow& row = rows_[place];
       ++row.processes;
-      row.cpu += process.cpu;
+      row.cpu += process.cpu.value_or(Seconds(0));
+      if (!process.cpu) ++row.unknown_cpu;
       add_to(row.memory_bytes, process.memory_bytes);
       by_pid_.emplace(process.pid, place);
+      // NVIDIA's Multi-Process Service. The kernel shows 15 letters of a name.
+      if (process.command == "nvidia-cuda-mps") mps_servers_.push_back(process.pid);
     }
   }
 
@@ -70,125 +73,211 @@ class Grouped {
     const auto found = by_pid_.find(pid);
     return found == by_pid_.end() ? nullptr : &rows_[found->second];
   }
-
+  [[nodiscard]] bool is_mps_server(const GpuUser& user) const {
+    return std::ranges::find(mps_servers_, user.pid) != mps_servers_.end();
+  }
   [[nodiscard]] std::vector<GroupRow>& rows() noexcept { return rows_; }
 
  private:
   std::vector<GroupRow> rows_{};
   std::unordered_map<pid_t, std::size_t> by_pid_;
+  std::vector<pid_t> mps_servers_{};
 };
 
-/// Who gets the energy of a GPU: absent where that is not known.
-struct GpuUse {
-  GroupRow* row = nullptr;
-  double part = 0.0;
-};
-
-/// Adds who uses a GPU to the rows. What it spent goes to `undivided` where its users are not
-/// known.
-class GpuDivision {
+/// Energy whose users are not known, by the reason.
+class Undivided {
  public:
-  GpuDivision(Grouped& grouped, GroupRow& idle, GroupRow& undivided)
-      : grouped_(grouped), idle_(idle), undivided_(undivided) {}
-
-  void add_device(const TopDevice& device, Joules energy) {
-    const EnergyRange all{Joules(0.0), energy, energy};
-    if (!device.users) return add_to(undivided_.energy, all);
-    for (const GpuUser& user : *device.users) {
-      GroupRow* const row = grouped_.row_of(user.pid);
-      if (row != nullptr) add_to(row->gpu_memory_bytes, user.memory_bytes);
+  void add(std::string_view what, std::string_view why, const EnergyRange& energy) {
+    auto found = std::ranges::find(all_, why, &Part::why);
+    if (found == all_.end()) {
+      all_.push_back({.what = {}, .why = std::string(why), .energy = {}});
+      found = std::prev(all_.end());
     }
-    if (device.users->empty()) return add_to(idle_.energy, all);
-    const std::vector<GpuUse> uses = uses_of(*device.users);
-    if (uses.empty()) return add_to(undivided_.energy, all);
-    for (const GpuUse& use : uses) {
-      add_to(use.row->energy, {Joules(0.0), energy * use.part, energy});
-      if (!device.utilization_percent) continue;
-      add_to(use.row->gpu_percent, std::optional(*device.utilization_percent * use.part));
+    found->what.emplace_back(what);
+    add_to(found->energy, energy);
+  }
+  [[nodiscard]] std::vector<GroupRow> rows() const {
+    constexpr std::size_t kMostNamed = 2;
+    std::vector<GroupRow> rows;
+    for (const Part& part : all_) {
+      const std::string what = part.what.size() > kMostNamed ? counted(part.what.size(), "GPU")
+                                                             : joined(part.what, ", ");
+      rows.push_back({.kind = GroupRow::Kind::undivided,
+                      .name = fmt::format("not divided: {}: {}", what, part.why),
+                      .energy = part.energy});
     }
+    return rows;
   }
 
  private:
-  /// Empty where it is not known who used how much.
-  std::vector<GpuUse> uses_of(const std::vector<GpuUser>& users) {
-    std::vector<GpuUse> uses;
+  struct Part {
+    std::vector<std::string> what;
+    std::string why;
+    std::optional<EnergyRange> energy;
+  };
+  std::vector<Part> all_{};
+};
+
+/// Who gets the energy of a GPU.
+struct GpuUse {
+  GroupRow* row = nullptr;  ///< null: a process that was not seen
+  double part = 0.0;
+};
+struct GpuUses {
+  std::vector<GpuUse> uses{};  ///< empty: nobody uses it, or `unknown`
+  std::string unknown{};       ///< why it is not known who used how much
+};
+
+/// Adds who uses a GPU to the rows.
+class GpuDivision {
+ public:
+  GpuDivision(Grouped& grouped, GroupRow& idle, Undivided& undivided)
+      : grouped_(grouped), idle_(idle), undivided_(undivided) {}
+
+  /// True if a group got some of its energy.
+  bool add_device(const TopDevice& device, Joules energy) {
+    const EnergyRange all{Joules(0.0), energy, energy};
+    for (const GpuUser& user : device.users.value_or(std::vector<GpuUser>())) {
+      GroupRow* const row = grouped_.row_of(user.pid);
+      if (row != nullptr) add_to(row->gpu_memory_bytes, user.memory_bytes);
+    }
+    const GpuUses known = uses_of(device);
+    if (!known.unknown.empty()) {
+      undivided_.add(device.name, known.unknown, all);
+      return false;
+    }
+    if (known.uses.empty()) add_to(idle_.energy, all);
+    bool is_divided = false;
+    for (const GpuUse& use : known.uses) {
+      const EnergyRange part{Joules(0.0), energy * use.part, energy};
+      if (use.row == nullptr) {
+        undivided_.add(device.name, kNotSeen, part);
+        continue;
+      }
+      is_divided = true;
+      add_to(use.row->energy, part);
+      if (!device.utilization_percent) continue;
+      add_to(use.row->gpu_percent, std::optional(*device.utilization_percent * use.part));
+    }
+    return is_divided;
+  }
+
+ private:
+  static constexpr std::string_view kNotSeen = "a process that is not seen here uses it";
+
+  [[nodiscard]] GpuUses uses_of(const TopDevice& device) {
+    if (!device.users_unknown.empty()) return {.unknown = device.users_unknown};
+    if (!device.users) return {.unknown = "the driver does not list its processes"};
+    const std::vector<GpuUser>& users = *device.users;
+    if (users.empty()) return uses_of_nobody(device);
+    const bool has_mps =
+        std::ranges::any_of(users, [&](const GpuUser& it) { return grouped_.is_mps_server(it); });
+    if (has_mps) return {.unknown = "an MPS server uses it, and the driver does not list for whom"};
+    GpuUses known;
     double sum = 0.0;
-    bool is_known = true;
     for (const GpuUser& user : users) {
-      GroupRow* row = grouped_.row_of(user.pid);
-      if (row == nullptr) row = &undivided_;
-      is_known = is_known && user.part;
+      GroupRow* const row = grouped_.row_of(user.pid);
       sum += user.part.value_or(0.0);
-      const auto found = std::ranges::find(uses, row, &GpuUse::row);
-      if (found == uses.end()) {
-        uses.push_back({row, user.part.value_or(0.0)});
+      const auto found = std::ranges::find(known.uses, row, &GpuUse::row);
+      if (found == known.uses.end()) {
+        known.uses.push_back({row, user.part.value_or(0.0)});
       } else {
         found->part += user.part.value_or(0.0);
       }
     }
-    if (uses.size() == 1) return {{uses.front().row, 1.0}};
-    if (!is_known || !(sum > 0.0)) return {};
-    for (GpuUse& use : uses) use.part /= sum;
-    return uses;
+    if (known.uses.size() == 1) return {.uses = {{known.uses.front().row, 1.0}}};
+    const bool has_parts =
+        std::ranges::all_of(users, [](const GpuUser& it) { return it.part.has_value(); });
+    if (!has_parts) return {.unknown = "the driver does not report who uses how much of it"};
+    if (!(sum > 0.0)) return {.unknown = "it worked for none of its processes"};
+    for (GpuUse& use : known.uses) use.part /= sum;
+    return known;
+  }
+
+  /// Processes of another PID namespace, or of other users, may be missing in a list.
+  static GpuUses uses_of_nobody(const TopDevice& device) {
+    constexpr double kIdleBelow = 1.0;  // drivers show whole percents
+    if (!device.utilization_percent) {
+      return {.unknown = "no process is listed, and its utilization is not known"};
+    }
+    if (*device.utilization_percent < kIdleBelow) return {};
+    return {.unknown = "it is in use, but no process is listed"};
   }
 
   Grouped& grouped_;
   GroupRow& idle_;
-  GroupRow& undivided_;
+  Undivided& undivided_;
 };
-
-Joules energy_of(const TopDevice& device, Seconds length) {
-  return Watts(device.power->value) * length;
-}
 
 /// All rows of a table while it is made.
 struct DividedRows {
   Grouped grouped;
   GroupRow idle{.kind = GroupRow::Kind::idle, .name = "idle machine"};
   GroupRow rest{.kind = GroupRow::Kind::rest, .name = "interrupts, and processes that ended"};
-  GroupRow undivided{.kind = GroupRow::Kind::undivided, .name = "not divided: users not known"};
-  Seconds cpu{0};  ///< CPU time of everything
+  Undivided unknown{};                ///< of measured power
+  std::vector<GroupRow> undivided{};  ///< its rows, where power is divided
+  Seconds cpu{0};                     ///< CPU time of everything
 };
 
-/// Divides the measured energy of CPUs and DRAM above the idle power by CPU time. False: that
-/// cannot be done.
-bool divide_cpu(DividedRows& rows, const TopObservation& seen, Joules energy) {
-  if (!seen.idle || energy < seen.idle->low * seen.length) return false;
+/// The measured energy of packages and DRAM.
+struct CpuEnergy {
+  std::optional<Joules> known{};
+  std::vector<std::string> missing{};  ///< devices whose power is not known
+};
+
+/// Why the energy of CPUs cannot be divided; empty if it can. A baseline is of all of them.
+std::string why_not_divided(const CpuEnergy& cpus, const TopObservation& seen, Seconds length) {
+  if (!seen.idle) return "no baseline";
+  if (!cpus.missing.empty()) {
+    return fmt::format("the power of {} is not known", joined(cpus.missing, ", "));
+  }
+  if (*cpus.known < seen.idle->low * length)
+    return "less power than the baseline of the idle machine";
+  return {};
+}
+
+/// Divides the measured energy of CPUs and DRAM above the idle power by CPU time.
+void divide_cpu(DividedRows& rows, const IdleRange& baseline, Seconds length, Joules energy) {
   TopGroups groups{.groups = {}, .rest = {.name = {}, .cpu = rows.rest.cpu}, .cpu = rows.cpu};
   for (const GroupRow& row : rows.grouped.rows()) {
     groups.groups.push_back({.name = {}, .cpu = row.cpu});
   }
-  const Joules idle = share_energy(groups, seen.length, energy, *seen.idle);
+  const Joules idle = share_energy(groups, length, energy, baseline);
   add_to(rows.idle.energy, {idle, idle, idle});
   for (std::size_t i = 0; i < groups.groups.size(); ++i) {
     if (rows.grouped.rows()[i].cpu <= Seconds(0)) continue;
     add_to(rows.grouped.rows()[i].energy, groups.groups[i].energy.value_or(EnergyRange{}));
   }
   add_to(rows.rest.energy, groups.rest.energy.value_or(EnergyRange{}));
-  return true;
 }
 
 /// True where shares of the measured power say something: of CPUs above idle, or of a GPU.
-bool divide_power(DividedRows& rows, const TopObservation& seen) {
-  std::optional<Joules> cpus;
+bool divide_power(DividedRows& rows, const TopObservation& seen, Seconds length) {
+  CpuEnergy cpus;
   bool is_divided = false;
-  GpuDivision gpus(rows.grouped, rows.idle, rows.undivided);
+  GpuDivision gpus(rows.grouped, rows.idle, rows.unknown);
   for (const TopDevice& device : seen.devices) {
-    if (!device.is_counted || !device.power || !device.machine.empty()) continue;
-    const Joules energy = energy_of(device, seen.length);
+    if (!device.is_counted || !device.machine.empty()) continue;
+    if (!device.power) {
+      if (!device.is_gpu) cpus.missing.push_back(device.name);
+      continue;
+    }
+    const Joules energy = Watts(device.power->value) * length;
     if (device.is_gpu) {
-      gpus.add_device(device, energy);
-      is_divided = true;
+      is_divided = gpus.add_device(device, energy) || is_divided;
     } else {
-      cpus = cpus.value_or(Joules(0.0)) + energy;
+      cpus.known = cpus.known.value_or(Joules(0.0)) + energy;
     }
   }
-  if (!cpus) return is_divided;
-  if (divide_cpu(rows, seen, *cpus)) return true;
-  add_to(rows.undivided.energy, {Joules(0.0), *cpus, *cpus});
-  rows.undivided.name =
-      is_divided ? "CPUs and DRAM: no baseline to divide by" : rows.undivided.name;
-  return is_divided;
+  if (!cpus.known) return is_divided;
+  if (!seen.idle && !is_divided) return false;  // `idle_note` says why
+  const std::string why = why_not_divided(cpus, seen, length);
+  if (!why.empty()) {
+    rows.unknown.add("CPUs and DRAM", why, {Joules(0.0), *cpus.known, *cpus.known});
+    return is_divided;
+  }
+  divide_cpu(rows, *seen.idle, length, *cpus.known);
+  return true;
 }
 
 void divide_estimate(DividedRows& rows, const TopObservation& seen) {
@@ -209,17 +298,30 @@ void divide_estimate(DividedRows& rows, const TopObservation& seen) {
 template <class Visit>
 void each_row(DividedRows& rows, Visit visit) {
   for (GroupRow& row : rows.grouped.rows()) visit(row);
-  for (GroupRow* row : {&rows.idle, &rows.rest, &rows.undivided}) visit(*row);
+  for (GroupRow* row : {&rows.idle, &rows.rest}) visit(*row);
+  for (GroupRow& row : rows.undivided) visit(row);
+}
+
+/// What a row has of what is shared; absent where that is not known.
+std::optional<double> amount_of(const GroupRow& row, ShareOf share_of, bool is_all_divided) {
+  if (share_of == ShareOf::cpu_time) {
+    const bool is_known = row.processes == 0 || row.unknown_cpu < row.processes;
+    return is_known ? std::optional(row.cpu.count()) : std::nullopt;
+  }
+  if (row.energy) return row.energy->typical.si();
+  return is_all_divided ? std::optional(0.0) : std::nullopt;
 }
 
 void fill_shares(DividedRows& rows, ShareOf share_of) {
   double all = 0.0;
   const auto amount = [&](const GroupRow& row) {
-    if (share_of == ShareOf::cpu_time) return row.cpu.count();
-    return row.energy ? row.energy->typical.si() : 0.0;
+    return amount_of(row, share_of, rows.undivided.empty());
   };
-  each_row(rows, [&](GroupRow& row) { all += amount(row); });
-  each_row(rows, [&](GroupRow& row) { row.share = all > 0.0 ? 100.0 * amount(row) / all : 0.0; });
+  each_row(rows, [&](const GroupRow& row) { all += amount(row).value_or(0.0); });
+  if (!(all > 0.0)) return;
+  each_row(rows, [&](GroupRow& row) {
+    if (const auto own = amount(row)) row.share = 100.0 * *own / all;
+  });
 }
 
 }  // namespace
@@ -228,23 +330,27 @@ GroupTable group_rows(const TopObservation& seen, TopKey key) {
   GroupTable table{.length = seen.length};
   DividedRows rows{.grouped = Grouped(seen, key)};
   Seconds used{0};
-  for (const TopProcess& process : seen.processes) used += process.cpu;
+  for (const GroupRow& row : rows.grouped.rows()) used += row.cpu;
   rows.cpu = std::max(used, seen.busy.value_or(Seconds(0)));
   rows.rest.cpu = rows.cpu - used;
-  if (seen.length > Seconds(0) && divide_power(rows, seen)) {
+  const bool is_power = seen.length && divide_power(rows, seen, *seen.length);
+  if (is_power) {
     table.share_of = ShareOf::power;
-  } else if (seen.length > Seconds(0) && seen.estimate) {
-    each_row(rows, [](GroupRow& row) { row.energy.reset(); });
-    divide_estimate(rows, seen);
-    table.share_of = ShareOf::estimate;
+    rows.undivided = rows.unknown.rows();
   } else {
     each_row(rows, [](GroupRow& row) { row.energy.reset(); });
+    for (GroupRow& row : rows.unknown.rows()) table.notes.push_back(std::move(row.name));
+    if (seen.length && seen.estimate) {
+      divide_estimate(rows, seen);
+      table.share_of = ShareOf::estimate;
+    }
   }
   fill_shares(rows, table.share_of);
   table.groups = std::move(rows.grouped.rows());
-  for (GroupRow* row : {&rows.rest, &rows.idle, &rows.undivided}) {
+  for (GroupRow* row : {&rows.rest, &rows.idle}) {
     if (row->share > 0.0 || row->cpu > Seconds(0)) table.others.push_back(std::move(*row));
   }
+  std::ranges::move(rows.undivided, std::back_inserter(table.others));
   return table;
 }
 
@@ -253,77 +359,14 @@ GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::Kind kind, s
   for (const GroupRow* row : rows) {
     sum.processes += row->processes;
     sum.cpu += row->cpu;
+    sum.unknown_cpu += row->unknown_cpu;
     add_to(sum.memory_bytes, row->memory_bytes);
     add_to(sum.gpu_percent, row->gpu_percent);
     add_to(sum.gpu_memory_bytes, row->gpu_memory_bytes);
     if (row->energy) add_to(sum.energy, *row->energy);
-    sum.share += row->share;
+    add_to(sum.share, row->share);
   }
   return sum;
-}
-
-void order_as_tree(std::vector<GroupRow>& rows, const std::vector<TopProcess>& processes) {
-  std::unordered_map<pid_t, pid_t> parents;
-  for (const TopProcess& process : processes) parents.emplace(process.pid, process.parent);
-  std::unordered_map<pid_t, std::size_t> place_of;
-  for (std::size_t i = 0; i < rows.size(); ++i) place_of.emplace(rows[i].pid, i);
-  std::unordered_map<std::size_t, std::vector<std::size_t>> children;
-  std::vector<std::size_t> open;  // a stack: what comes first is at its end
-  for (std::size_t i = rows.size(); i-- > 0;) {
-    const auto parent = place_of.find(parents[rows[i].pid]);
-    if (parent == place_of.end() || parent->second == i) {
-      open.push_back(i);
-    } else {
-      children[parent->second].push_back(i);
-    }
-  }
-  std::vector<GroupRow> ordered;
-  ordered.reserve(rows.size());
-  std::vector<bool> is_done(rows.size());
-  const auto visit_all = [&] {
-    while (!open.empty()) {
-      const std::size_t place = open.back();
-      open.pop_back();
-      if (is_done[place]) continue;
-      is_done[place] = true;
-      const std::size_t depth = rows[place].depth;
-      ordered.push_back(std::move(rows[place]));
-      const auto below = children.find(place);
-      if (below == children.end()) continue;
-      for (const std::size_t child : below->second) {
-        rows[child].depth = depth + 1;
-        open.push_back(child);
-      }
-    }
-  };
-  visit_all();
-  for (std::size_t i = 0; i < rows.size(); ++i) {  // circles
-    if (is_done[i]) continue;
-    rows[i].depth = 0;
-    open.push_back(i);
-    visit_all();
-  }
-  rows = std::move(ordered);
-}
-
-std::vector<double> rounded_shares(const std::vector<double>& shares) {
-  constexpr double kTenths = 10.0;
-  std::vector<double> rounded;
-  std::vector<std::size_t> order(shares.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  double sum = 0.0;
-  double floors = 0.0;
-  for (const double share : shares) {
-    sum += share;
-    rounded.push_back(std::floor(share * kTenths + 1e-9));
-    floors += rounded.back();
-  }
-  const auto left = static_cast<std::size_t>(std::max(0.0, std::round(sum * kTenths) - floors));
-  const auto remainder = [&](std::size_t i) { return shares[i] * kTenths - rounded[i]; };
-  std::ranges::stable_sort(order, std::ranges::greater(), remainder);
-  for (std::size_t i = 0; i < std::min(left, order.size()); ++i) rounded[order[i]] += 1.0;
-  for (double& share : rounded) share /= kTenths;
-  return rounded;
 }
 
 }  // namespace wattle::app

@@ -28,26 +28,28 @@ struct GroupRow {
   Kind kind = Kind::group;
   std::string name{};
   std::size_t processes = 0;
-  pid_t pid = 0;          ///< of rows for one process
-  std::size_t depth = 0;  ///< in a tree of processes
-  Seconds cpu{0};         ///< CPU time in the period
+  pid_t pid = 0;                ///< of rows for one process
+  std::size_t depth = 0;        ///< in a tree of processes
+  Seconds cpu{0};               ///< CPU time in the period, where it is known
+  std::size_t unknown_cpu = 0;  ///< processes whose CPU time is not known
   std::optional<std::uint64_t> memory_bytes{};
   std::optional<double> gpu_percent{};  ///< of GPUs: 200 is two of them all the time
   std::optional<std::uint64_t> gpu_memory_bytes{};
   std::optional<EnergyRange> energy{};  ///< its part of the energy of the period; not measured
-  double share = 0.0;                   ///< percent
+  std::optional<double> share{};        ///< percent; absent where it is not known
 };
 
 struct GroupTable {
   ShareOf share_of = ShareOf::cpu_time;
   std::vector<GroupRow> groups{};
   std::vector<GroupRow> others{};  ///< rows of other kinds
-  Seconds length{0};
+  std::optional<Seconds> length{};
+  std::vector<std::string> notes{};  ///< power that no row shows, and why it is not divided
 };
 
-/// The shares of all rows add up to 100, or are all 0 if nothing was used. For `TopKey::process` a
-/// row for each process. Energy is divided as docs/estimates.md describes: above the idle power by
-/// CPU time; a GPU's goes to who uses it.
+/// The shares that are known add up to 100, if there are any. For `TopKey::process` a row for each
+/// process. Energy is divided as docs/estimates.md describes: above the idle power by CPU time; a
+/// GPU's goes to who uses it. What cannot be divided has a row for each reason.
 [[nodiscard]] GroupTable group_rows(const TopObservation& seen, TopKey key);
 
 /// Several rows as one of this kind.
@@ -58,7 +60,7 @@ struct GroupTable {
 /// their order. Parents that are not there, and circles, end at the root.
 void order_as_tree(std::vector<GroupRow>& rows, const std::vector<TopProcess>& processes);
 
-/// Percentages with one decimal that add up to the sum of the given ones, as printed.
-[[nodiscard]] std::vector<double> rounded_shares(const std::vector<double>& shares);
+/// Rounds the shares that are known to one decimal, so that they add up to their sum as printed.
+void round_shares(std::vector<GroupRow>& rows);
 
 }  // namespace wattle::app

@@ -52,7 +52,7 @@ Json line_total_json(const TopObservation& seen) {
   return json;
 }
 
-Json line_group_json(const GroupRow& row, bool is_estimate) {
+Json line_group_json(const GroupRow& row, const GroupTable& groups) {
   Json energy = nullptr;
   if (row.energy) {
     energy = {{"low_j", row.energy->low.si()},
@@ -63,18 +63,17 @@ Json line_group_json(const GroupRow& row, bool is_estimate) {
           {"kind", entry_of(kRowKinds, row.kind)},
           {"pid", row.pid > 0 ? Json(row.pid) : Json()},
           {"processes", row.processes},
-          {"cpu_s", whole_nanoseconds(row.cpu)},
+          {"cpu_s", row.unknown_cpu == 0 ? Json(whole_nanoseconds(row.cpu)) : Json()},
           {"memory_bytes", or_null(row.memory_bytes)},
           {"gpu_percent", or_null(row.gpu_percent)},
           {"gpu_memory_bytes", or_null(row.gpu_memory_bytes)},
-          {"share_percent", row.share},
-          {is_estimate ? "estimate" : "share", std::move(energy)}};
+          {"share_percent", or_null(row.share)},
+          {groups.share_of == ShareOf::estimate ? "estimate" : "share", std::move(energy)}};
 }
 
 }  // namespace
 
 std::string json_line(const TopObservation& seen, const GroupTable& groups, TopKey key) {
-  const bool is_estimate = groups.share_of == ShareOf::estimate;
   Json devices = Json::array();
   for (const TopDevice& device : seen.devices) devices.push_back(line_device_json(device));
   Json machines = Json::array();
@@ -84,14 +83,15 @@ std::string json_line(const TopObservation& seen, const GroupTable& groups, TopK
                         {"trouble", text_or_null(machine.trouble)}});
   }
   Json rows = Json::array();
-  for (const GroupRow& row : groups.groups) rows.push_back(line_group_json(row, is_estimate));
-  for (const GroupRow& row : groups.others) rows.push_back(line_group_json(row, is_estimate));
+  for (const GroupRow& row : groups.groups) rows.push_back(line_group_json(row, groups));
+  for (const GroupRow& row : groups.others) rows.push_back(line_group_json(row, groups));
   Json notes = Json::array();
   for (const PrintableText& note : seen.notes) notes.push_back(note);
+  for (const std::string& note : groups.notes) notes.push_back(note);
   const Json json = {{"schema", "wattle.top_line/1"},
                      {"time_unix_s", seen.time_unix_s},
                      {"elapsed_s", whole_nanoseconds(seen.elapsed)},
-                     {"length_s", whole_nanoseconds(seen.length)},
+                     {"length_s", or_null(seen.length)},
                      {"host", text_or_null(seen.host)},
                      {"devices", std::move(devices)},
                      {"total", line_total_json(seen)},

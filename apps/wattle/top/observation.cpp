@@ -1,5 +1,6 @@
 #include "top/observation.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sampling/energy_sum.hpp"
@@ -24,6 +25,15 @@ std::optional<TopTotal> total_of(const TopObservation& seen) {
     total.power = Uncertain{before + device.power->value, std::sqrt(squares_w2)};
   }
   if (!is_any) return std::nullopt;
+  for (const TopMachine& machine : seen.machines) {
+    if (machine.trouble.empty() && machine.is_live) continue;
+    total.is_lower_bound = true;
+    // Devices that were never reached are not among those of the machine.
+    const auto has_trouble = [&](const TopDevice& it) {
+      return it.machine == machine.name && !it.power;
+    };
+    if (std::ranges::none_of(seen.devices, has_trouble)) sum.add({});
+  }
   total.energy = sum.result();
   return total;
 }

@@ -39,8 +39,10 @@ struct TopDevice {
   std::optional<double> temperature_celsius{};
   std::optional<double> limit_w{};
   PrintableText reason{};  ///< why its power is not known; else empty
-  /// Absent if the driver does not report them.
+  /// Absent if they are not known.
   std::optional<std::vector<GpuUser>> users{};
+  /// Why its users are not known, or not all of them; else empty.
+  PrintableText users_unknown{};
 };
 
 struct TopProcess {
@@ -49,15 +51,15 @@ struct TopProcess {
   PrintableText command{};
   PrintableText user{};
   PrintableText cgroup{};
-  Seconds cpu{0};  ///< CPU time in the period
+  std::optional<Seconds> cpu{};  ///< CPU time in the period
   std::optional<std::uint64_t> memory_bytes{};
 };
 
 /// A machine that is followed through its daemon.
 struct TopMachine {
   PrintableText name{};
-  bool is_live = false;
-  PrintableText trouble{};  ///< "connecting: connection refused"; empty where it is live
+  bool is_live = false;     ///< at least a part of it is
+  PrintableText trouble{};  ///< "connecting: connection refused"; empty where all of it is live
 };
 
 /// Of a machine without sensors: where its mean power lies, never measured.
@@ -69,14 +71,14 @@ struct TopEstimate {
 
 struct TopObservation {
   double time_unix_s = 0.0;
-  Seconds elapsed{0};  ///< since the start of the session
-  Seconds length{0};   ///< of the period; 0: nothing is known of it yet
+  Seconds elapsed{0};               ///< since the start of the session
+  std::optional<Seconds> length{};  ///< of the period; absent: nothing is known of it yet
   PrintableText host{};
   std::vector<TopDevice> devices{};
   std::vector<TopMachine> machines{};  ///< other machines only
   std::vector<TopProcess> processes{};
-  std::optional<Seconds> busy{};  ///< CPU time of everything in the period
-  double threads = 0.0;           ///< hardware threads; 0: not known
+  std::optional<Seconds> busy{};    ///< CPU time of everything in the period
+  std::optional<double> threads{};  ///< hardware threads
   std::optional<std::uint64_t> memory_used_bytes{};
   std::optional<std::uint64_t> memory_total_bytes{};
   std::optional<IdleRange> idle{};  ///< power of the idle CPUs and their memory, by the baseline
@@ -89,7 +91,7 @@ struct TopObservation {
 struct TopTotal {
   MeasuredEnergy energy{};
   std::optional<Uncertain> power{};  ///< in watts
-  bool is_lower_bound = false;       ///< the power of a device is not known
+  bool is_lower_bound = false;       ///< the power of a device or of a machine is not known
 };
 /// Absent where no device is a part of it.
 [[nodiscard]] std::optional<TopTotal> total_of(const TopObservation& seen);

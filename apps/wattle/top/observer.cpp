@@ -1,12 +1,15 @@
 #include "top/observer.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/files/fd.hpp"
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
 #include "output/energy_words.hpp"
@@ -17,6 +20,8 @@
 #include "sensors/proc_tables.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/process/procfs.hpp"
+#include "usage/tree/process_tree.hpp"
 
 namespace wattle::app {
 namespace {
@@ -69,6 +74,14 @@ std::string why_no_cpu_energy(const std::vector<SensorRefusal>& refused) {
   return "no sensor was found";
 }
 
+/// Lists of the processes that use a GPU are made from the files that each has open (drm), which
+/// only root may read of others. Process 1 is root's.
+bool may_read_files_of_all(const System& system) {
+  const std::string folder = (system.procfs / "1" / "fd").string();
+  const Fd files(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return files || errno != EACCES;
+}
+
 }  // namespace
 
 TopObserver::TopObserver(const TopOptions& options, Survey found)
@@ -81,7 +94,9 @@ TopObserver::TopObserver(const TopOptions& options, Survey found)
       load_reader_(options.system),
       machine_(identity_of(options.system)),
       baseline_(read_baseline(machine_.host)),
-      estimates_(options.estimate) {
+      estimates_(options.estimate),
+      sees_machine_pids_(!is_own_procfs(system_) || sees_machine_pids()),
+      sees_all_files_(may_read_files_of_all(system_)) {
   for (const Domain& domain : readings_.domains()) {
     if (is_shared(domain)) shared_.push_back(domain.name());
   }
@@ -126,9 +141,10 @@ TopObservation TopObserver::observe() {
   Capture now = readings_.no_capture();
   const TimePoint at = machine_clock().now();
   read(now);
+  const Seconds length = at - last_at_;
   TopObservation seen{.time_unix_s = to_unix(at),
                       .elapsed = at - begin_,
-                      .length = at - last_at_,
+                      .length = length,
                       .host = machine_.host,
                       .notes = notes_};
   const Capture before = std::exchange(last_, std::move(now));
@@ -144,7 +160,7 @@ TopObservation TopObserver::observe() {
     TopDevice device{.name = domains[i].name(),
                      .is_counted = counts_in_total(domains[i].kind()),
                      .is_gpu = domains[i].category() == DomainCategory::gpu};
-    device.power = uncertain_power(period.measured(), seen.length);
+    device.power = uncertain_power(period.measured(), length);
     device.energy = readings_.energy(i, window(first_, begin_)).measured();
     if (!last_.domains[i].has_answered) device.energy.flags.set(Flag::late);
     if (!device.power) device.reason = why_unknown(period.flags);
@@ -166,32 +182,23 @@ void TopObserver::fill_gpu(TopDevice& device, const Readings::Device& gpu) {
   device.memory_total_bytes = readings_.latest(gpu, Metric::memory_total);
   device.temperature_celsius = readings_.latest(gpu, Metric::temperature);
   device.limit_w = readings_.latest(gpu, Metric::power_limit);
-  device.users = users_of(gpu);
+  fill_users(device, gpu);
 }
 
-std::optional<std::vector<GpuUser>> TopObserver::users_of(const Readings::Device& gpu) {
-  const auto list = readings_.processes(gpu);
-  if (!list || !list->processes) return std::nullopt;
-  EngineTimes& before = engine_times_[gpu.domain];
-  EngineTimes now;
-  std::vector<GpuUser> users;
-  std::vector<std::optional<double>> used;
-  double all = 0.0;
-  for (const DeviceProcess& process : *list->processes) {
-    users.push_back({.pid = process.pid, .memory_bytes = process.memory_bytes});
-    used.emplace_back();
-    if (!process.engine_time) continue;
-    now[process.pid] = *process.engine_time;
-    const auto was = before.find(process.pid);
-    if (was == before.end()) continue;
-    used.back() = std::max(0.0, Seconds(*process.engine_time - was->second).count());
-    all += *used.back();
+/// A list that may lack users divides nothing, but memory in it is known.
+void TopObserver::fill_users(TopDevice& device, const Readings::Device& gpu) {
+  if (!sees_machine_pids_) {
+    device.users_unknown = "this is a container with process numbers of its own";
+    return;
   }
-  const bool is_known =
-      all > 0.0 && std::ranges::all_of(used, [](const auto& part) { return part.has_value(); });
-  for (std::size_t i = 0; is_known && i < users.size(); ++i) users[i].part = *used[i] / all;
-  before = std::move(now);
-  return users;
+  const auto list = readings_.processes(gpu);
+  device.users = gpu_users_[gpu.domain].take(list, machine_clock().now());
+  if (!device.users) {
+    device.users_unknown = list ? "the driver does not list its processes"
+                                : "the driver has not listed its processes yet";
+  } else if (gpu.domain.kind() != DomainKind::nvidia_gpu && !sees_all_files_) {
+    device.users_unknown = "only root sees all processes that use it";
+  }
 }
 
 void TopObserver::add_machine(TopObservation& seen) {

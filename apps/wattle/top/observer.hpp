@@ -12,6 +12,7 @@
 #include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
 #include "sampling/readings.hpp"
+#include "top/gpu_users.hpp"
 #include "top/observation.hpp"
 #include "top/process_watch.hpp"
 #include "wattle/estimate.hpp"
@@ -31,13 +32,10 @@ class TopObserver {
   void reset() noexcept { wants_reset_ = true; }
 
  private:
-  /// What the processes on a GPU had used of it.
-  using EngineTimes = std::map<pid_t, std::chrono::nanoseconds>;
-
   void start_session(TimePoint at);
   void read(Capture& capture);
   void fill_gpu(TopDevice& device, const Readings::Device& gpu);
-  [[nodiscard]] std::optional<std::vector<GpuUser>> users_of(const Readings::Device& gpu);
+  void fill_users(TopDevice& device, const Readings::Device& gpu);
   /// One of the notes has this reason.
   [[nodiscard]] bool is_said(std::string_view reason) const;
   void add_machine(TopObservation& seen);
@@ -61,7 +59,9 @@ class TopObserver {
   std::vector<std::string> shared_;  ///< the domains that a baseline is of, sorted
   bool estimates_ = false;
   std::optional<EnergyEstimator> estimator_;
-  std::map<Domain, EngineTimes> engine_times_;
+  std::map<Domain, GpuUsers> gpu_users_;
+  bool sees_machine_pids_ = false;  ///< drivers number processes as procfs does
+  bool sees_all_files_ = false;     ///< which files the processes of all users have open
 };
 
 }  // namespace wattle::app

@@ -55,9 +55,9 @@ bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
   return wait_for_tick(ticker, end);
 }
 
-std::string group_name(const TopOptions& options, const ProcessUse& use) {
+std::string group_name(const TopOptions& options, const ProcessUse& use, UserNames& users) {
   if (options.key == TopKey::command) return use.name;
-  if (options.key == TopKey::user) return user_of(options.system, use.pid);
+  if (options.key == TopKey::user) return users.of(options.system, use.pid);
   std::string cgroup = cgroup_of(options.system, use.pid);
   if (options.key == TopKey::cgroup) return cgroup;
   if (options.key == TopKey::process) return fmt::format("{} {}", use.name, use.pid);
@@ -192,10 +192,12 @@ int top_once(const TopOptions& options) {
     print_message("top", "/proc/stat cannot be read, so nothing is known of the CPUs");
     return kNothingKnown;
   }
-  Seen seen{.top = group_uses(uses, load->busy,
-                              [&](const ProcessUse& use) { return group_name(options, use); }),
-            .wall = ended - begin,
-            .covers = {domains.begin(), domains.end()}};
+  UserNames users;
+  Seen seen{
+      .top = group_uses(uses, load->busy,
+                        [&](const ProcessUse& use) { return group_name(options, use, users); }),
+      .wall = ended - begin,
+      .covers = {domains.begin(), domains.end()}};
   if (!domains.empty()) {
     seen.measured = shared_energy(window, seen.covers, begin, ended);
     if (!seen.measured) reason = why_not_shared(window, seen.covers, begin, ended);

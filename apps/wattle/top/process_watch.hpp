@@ -1,4 +1,4 @@
-// All processes of this machine, and what each of them used since the last look.
+// All processes of this machine, and what each of them used since the last reading.
 #pragma once
 
 #include <sys/types.h>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "top/observation.hpp"
+#include "usage/process/process_times.hpp"
 #include "usage/process/procfs.hpp"
 #include "wattle/system.hpp"
 
@@ -19,8 +20,9 @@ class ProcessWatch {
  public:
   explicit ProcessWatch(const System& system);
 
-  /// The first time CPU times are those since each process started, which say nothing: 0. After
-  /// that a process that is new counts from its start. A process that has ended is left out.
+  /// A process that is new counts from its start; one that has ended is left out. The CPU time is
+  /// absent of a process that ran before the last reading, but was not in it: at the first reading
+  /// of all.
   [[nodiscard]] std::vector<TopProcess> read();
 
  private:
@@ -28,14 +30,16 @@ class ProcessWatch {
     std::uint64_t start_time = 0;
     std::uint64_t ticks = 0;
     std::uint64_t first = 0;  ///< the number of the first reading that it was in; 0: none yet
-    std::uint64_t last = 0;
+    std::uint64_t last = 0;   ///< of the last one
     PrintableText user{};
     PrintableText cgroup{};
   };
 
   System system_;
   Procfs procfs_;
+  UserNames users_{};
   std::uint64_t readings_ = 0;
+  std::uint64_t newest_start_ = 0;  ///< of all processes in all readings
   std::unordered_map<pid_t, Known> known_{};
 };
 

@@ -186,14 +186,6 @@ std::vector<const GroupRow*> pointers_to(const std::vector<GroupRow>& rows) {
   return all;
 }
 
-void round_shares(std::vector<GroupRow>& rows) {
-  std::vector<double> shares;
-  shares.reserve(rows.size());
-  for (const GroupRow& row : rows) shares.push_back(row.share);
-  shares = rounded_shares(shares);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].share = shares[i];
-}
-
 }  // namespace
 
 std::string_view to_string(TopSort sort) noexcept { return entry_of(kSortWords, sort); }
@@ -248,13 +240,13 @@ TopEffect apply(const Key& key, TopView& view, const TopHits& hits) {
   return TopEffect::redraw;
 }
 
-ShownRows shown_rows(const GroupTable& table, const std::vector<TopProcess>& processes,
+ShownRows shown_rows(GroupTable table, const std::vector<TopProcess>& processes,
                      const TopView& view, std::size_t room) {
-  std::vector<GroupRow> groups = table.groups;
+  std::vector<GroupRow> groups = std::move(table.groups);
   sort_rows(groups, view);
   if (view.is_tree) order_as_tree(groups, processes);
   const std::vector<GroupRow> unmatched = take_unmatched(groups, view);
-  std::vector<GroupRow> others = table.others;
+  std::vector<GroupRow> others = std::move(table.others);
   ShownRows shown{.groups = groups.size()};
   if (!unmatched.empty() || groups.size() + others.size() > room) {
     std::vector<const GroupRow*> hidden = pointers_to(unmatched);

@@ -62,8 +62,7 @@ struct ShownRows {
   std::size_t groups = 0;    ///< rows that are groups
   std::size_t furthest = 0;  ///< the largest useful offset
 };
-[[nodiscard]] ShownRows shown_rows(const GroupTable& table,
-                                   const std::vector<TopProcess>& processes, const TopView& view,
-                                   std::size_t room);
+[[nodiscard]] ShownRows shown_rows(GroupTable table, const std::vector<TopProcess>& processes,
+                                   const TopView& view, std::size_t room);
 
 }  // namespace wattle::app

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include "base/cpu_time.hpp"
 #include "base/files/file.hpp"
@@ -64,15 +65,18 @@ std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
   return uses;
 }
 
-std::string user_of(const System& system, pid_t pid) {
+std::string UserNames::of(const System& system, pid_t pid) {
   struct stat folder {};
   if (::stat(folder_of(system, pid).c_str(), &folder) != 0) return "?";
+  const auto known = names_.find(folder.st_uid);
+  if (known != names_.end()) return known->second;
   std::array<char, 4096> buffer;
   passwd entry{};
   passwd* found = nullptr;
   const int error = ::getpwuid_r(folder.st_uid, &entry, buffer.data(), buffer.size(), &found);
-  if (error != 0 || found == nullptr) return std::to_string(folder.st_uid);
-  return printable(found->pw_name);
+  std::string number = std::to_string(folder.st_uid);
+  if (error != 0) return number;  // the next time it may have a name
+  return names_[folder.st_uid] = found == nullptr ? std::move(number) : printable(found->pw_name);
 }
 
 std::string cgroup_of(const System& system, pid_t pid) {
@@ -81,7 +85,7 @@ std::string cgroup_of(const System& system, pid_t pid) {
   std::string_view rest = *text;
   while (!rest.empty()) {
     const std::string_view path = cpu_group_in(take_line(rest));
-    if (path.size() > 1) return printable(path);
+    if (path.size() > 1) return printable(path, path.size());
   }
   return "/";
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "wattle/system.hpp"
@@ -34,10 +35,19 @@ struct ProcessUse {
 [[nodiscard]] std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
                                                    const std::vector<ProcessTimes>& after);
 
-/// "alice", or "1000" for a user without a name; "?" for a process that is gone.
-[[nodiscard]] std::string user_of(const System& system, pid_t pid);
+/// The users of processes. A name is asked for once: a directory service may take long to answer.
+/// Threads: one at a time.
+class UserNames {
+ public:
+  /// "alice", or "1000" for a user without a name; "?" for a process that is gone.
+  [[nodiscard]] std::string of(const System& system, pid_t pid);
+
+ private:
+  std::unordered_map<uid_t, std::string> names_{};
+};
+
 /// The path of its control group, of version 2 or of the controller "cpu": "/user.slice/a.scope";
-/// "/" where there is none, "?" for a process that is gone.
+/// "/" where there is none, "?" for a process that is gone. Whole, however long it is.
 [[nodiscard]] std::string cgroup_of(const System& system, pid_t pid);
 /// The container in the path of a control group, by the first 12 digits of its number; empty where
 /// the path names none. Docker, containerd, CRI-O and Podman put 64 hexadecimal digits there.

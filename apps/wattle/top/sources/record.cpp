@@ -52,7 +52,8 @@ Json recorded_device(const TopDevice& device) {
           {"temperature_celsius", or_null(device.temperature_celsius)},
           {"power_limit_w", or_null(device.limit_w)},
           {"reason", text_or_null(device.reason)},
-          {"users", std::move(users)}};
+          {"users", std::move(users)},
+          {"users_unknown", text_or_null(device.users_unknown)}};
 }
 
 Json recorded_process(const TopProcess& process) {
@@ -61,7 +62,7 @@ Json recorded_process(const TopProcess& process) {
           {"command", process.command},
           {"user", process.user},
           {"cgroup", process.cgroup},
-          {"cpu_s", whole_nanoseconds(process.cpu)},
+          {"cpu_s", or_null(process.cpu)},
           {"memory_bytes", or_null(process.memory_bytes)}};
 }
 
@@ -83,9 +84,17 @@ std::optional<double> recorded_amount(const Json& object, const char* key,
   return value && *value >= 0.0 && *value <= most ? value : std::nullopt;
 }
 
-Seconds recorded_seconds(const Json& object, const char* key) {
+std::optional<Seconds> recorded_time(const Json& object, const char* key) {
   constexpr double kMostSeconds = 1e9;
-  return Seconds(recorded_amount(object, key, kMostSeconds).value_or(0.0));
+  const auto seconds = recorded_amount(object, key, kMostSeconds);
+  return seconds ? std::optional(Seconds(*seconds)) : std::nullopt;
+}
+
+/// A period has a length that can be written.
+std::optional<Seconds> recorded_length(const Json& object) {
+  constexpr Seconds kShortest(1e-9);
+  const auto length = recorded_time(object, "length_s");
+  return length >= kShortest ? length : std::nullopt;
 }
 
 /// As a machine's memory has: a whole number, also where it is written as "1e9".
@@ -105,7 +114,7 @@ Flags flags_in(const Json& list) {
 }
 
 MeasuredEnergy energy_in(const Json& json) {
-  MeasuredEnergy energy{.unknown = recorded_seconds(json, "unknown_s"),
+  MeasuredEnergy energy{.unknown = recorded_time(json, "unknown_s").value_or(Seconds(0)),
                         .flags = flags_in(at(json, "flags"))};
   const auto value = recorded_amount(json, "energy_j");
   if (!value) return energy;
@@ -126,6 +135,7 @@ TopDevice device_in(const Json& json) {
   take_member(json, "is_counted", device.is_counted);
   take_member(json, "is_gpu", device.is_gpu);
   take_member(json, "reason", device.reason);
+  take_member(json, "users_unknown", device.users_unknown);
   if (const auto power = recorded_amount(json, "power_w")) {
     device.power = Uncertain{*power, recorded_amount(json, "power_uncertainty_w").value_or(0.0)};
   }
@@ -150,7 +160,7 @@ TopDevice device_in(const Json& json) {
 }
 
 TopProcess process_in(const Json& json) {
-  TopProcess process{.cpu = recorded_seconds(json, "cpu_s"),
+  TopProcess process{.cpu = recorded_time(json, "cpu_s"),
                      .memory_bytes = recorded_bytes(json, "memory_bytes")};
   process.pid = read_number<pid_t>(at(json, "pid")).value_or(0);
   process.parent = read_number<pid_t>(at(json, "parent")).value_or(0);
@@ -170,9 +180,10 @@ EnergyRange range_in(const Json& json) {
 }
 
 void take_machine(const Json& json, TopObservation& seen) {
-  if (at(json, "cpu_s").is_number()) seen.busy = recorded_seconds(json, "cpu_s");
+  seen.busy = recorded_time(json, "cpu_s");
   constexpr double kMostThreads = 1e6;
-  seen.threads = recorded_amount(json, "threads", kMostThreads).value_or(0.0);
+  seen.threads = recorded_amount(json, "threads", kMostThreads);
+  if (seen.threads <= 0.0) seen.threads.reset();
   seen.memory_used_bytes = recorded_bytes(json, "memory_used_bytes");
   seen.memory_total_bytes = recorded_bytes(json, "memory_total_bytes");
   if (const Json& idle = at(json, "idle"); idle.is_object()) {
@@ -219,7 +230,7 @@ std::string to_record_line(const TopObservation& seen) {
   const Json json = {
       {"time_unix_s", seen.time_unix_s},
       {"elapsed_s", whole_nanoseconds(seen.elapsed)},
-      {"length_s", whole_nanoseconds(seen.length)},
+      {"length_s", or_null(seen.length)},
       {"host", seen.host},
       {"devices", recorded_list(seen.devices, recorded_device)},
       {"machines", recorded_list(seen.machines,
@@ -229,7 +240,7 @@ std::string to_record_line(const TopObservation& seen) {
                                                {"trouble", text_or_null(machine.trouble)}};
                                  })},
       {"cpu_s", or_null(seen.busy)},
-      {"threads", seen.threads},
+      {"threads", or_null(seen.threads)},
       {"memory_used_bytes", or_null(seen.memory_used_bytes)},
       {"memory_total_bytes", or_null(seen.memory_total_bytes)},
       {"idle", recorded_idle(seen.idle)},
@@ -245,8 +256,8 @@ std::optional<TopObservation> parse_record_line(std::string_view line) {
   if (!json.is_object() || !at(json, "elapsed_s").is_number() || !at(json, "devices").is_array()) {
     return std::nullopt;
   }
-  TopObservation seen{.elapsed = recorded_seconds(json, "elapsed_s"),
-                      .length = recorded_seconds(json, "length_s")};
+  TopObservation seen{.elapsed = recorded_time(json, "elapsed_s").value_or(Seconds(0)),
+                      .length = recorded_length(json)};
   seen.time_unix_s = recorded_amount(json, "time_unix_s").value_or(0.0);
   take_member(json, "host", seen.host);
   for_each_object(at(json, "devices"),

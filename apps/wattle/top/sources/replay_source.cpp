@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -24,7 +25,8 @@ constexpr std::size_t kMostLineBytes = std::size_t{16} << 20U;
 class ReplaySource : public TopSource {
  public:
   ReplaySource(const std::string& path, double speed)
-      : lines_(open(path), kMostLineBytes),
+      : path_(path),
+        lines_(open(path), kMostLineBytes),
         timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
         speed_(speed) {
     if (!timer_) throw Error("cannot make a timer: " + std::generic_category().message(errno));
@@ -46,11 +48,30 @@ class ReplaySource : public TopSource {
     std::uint64_t expired = 0;
     if (::read(timer_.get(), &expired, sizeof expired) != sizeof expired) return std::nullopt;
     std::optional<TopObservation> now = std::exchange(next_, read_next());
-    if (now && next_) wait(next_->length.count());
+    if (now && next_) wait(next_->length.value_or(Seconds(0)).count());
     return now;
   }
 
-  void set_speed(double speed) override { speed_ = speed; }
+  /// What is left of the time until the next period passes at the new speed.
+  void set_speed(double speed) override {
+    itimerspec left{};
+    const double before = std::exchange(speed_, speed);
+    if (::timerfd_gettime(timer_.get(), &left) != 0) return;
+    const double left_s = static_cast<double>(left.it_value.tv_sec) +
+                          static_cast<double>(left.it_value.tv_nsec) * 1e-9;
+    if (left_s > 0.0) wait(left_s * before);
+  }
+
+  /// The recording starts again, if it can be read twice.
+  void reset() override {
+    struct stat status {};
+    if (::stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    InputFile again = open_input(path_);
+    if (!again.file) return;
+    lines_ = LineReader(std::move(again.file), kMostLineBytes);
+    next_ = read_next();
+    wait(0.0);
+  }
 
  private:
   static Fd open(const std::string& path) {
@@ -80,6 +101,7 @@ class ReplaySource : public TopSource {
     ::timerfd_settime(timer_.get(), 0, &at, nullptr);
   }
 
+  std::string path_;
   LineReader lines_;
   Fd timer_;
   double speed_;

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,18 @@ ClientPipe make_client_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
+/// Readable where one of both is.
+Fd either_readable(const Fd& one, const Fd& other) {
+  Fd ready(::epoll_create1(EPOLL_CLOEXEC));
+  for (const Fd* const fd : {&one, &other}) {
+    epoll_event event{.events = EPOLLIN, .data = {}};
+    if (!ready || ::epoll_ctl(ready.get(), EPOLL_CTL_ADD, fd->get(), &event) != 0) {
+      throw Error("cannot wait for wattle stream: " + std::generic_category().message(errno));
+    }
+  }
+  return ready;
+}
+
 /// Everything that can be read now; false at the end.
 bool read_available(std::string& text, const Fd& fd, std::size_t most) {
   std::array<char, 16384> bytes;
@@ -53,16 +66,18 @@ bool read_available(std::string& text, const Fd& fd, std::size_t most) {
 /// `wattle stream`, a program of its own, in the place of a client: this one does without libcurl.
 class StreamSource : public TopSource {
  public:
-  explicit StreamSource(const TopOptions& options) : options_(options) {
+  explicit StreamSource(const TopOptions& options)
+      : options_(options), machines_(options.servers.size()) {
     drop_privileges();
     start();
   }
   ~StreamSource() override { (void)end(); }
 
-  [[nodiscard]] int fd() const noexcept override { return out_.read ? out_.read.get() : -1; }
+  [[nodiscard]] int fd() const noexcept override { return ready_ ? ready_.get() : -1; }
 
   [[nodiscard]] std::optional<TopObservation> take() override {
     constexpr std::size_t kMostText = std::size_t{16} << 20U;
+    read_messages();
     const bool goes_on = read_available(text_, out_.read, kMostText);
     bool is_new = false;
     std::string_view rest = text_;
@@ -75,8 +90,9 @@ class StreamSource : public TopSource {
 
   void reset() override {
     (void)end();
-    machines_ = {};
+    machines_ = StreamedMachines(options_.servers.size());
     text_.clear();
+    messages_.clear();
     start();
   }
 
@@ -84,6 +100,7 @@ class StreamSource : public TopSource {
   void start() {
     out_ = make_client_pipe();
     errors_ = make_client_pipe();
+    ready_ = either_readable(out_.read, errors_.read);
     std::error_code unknown;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
     const std::string program = (self.parent_path() / "wattle-stream").string();
@@ -128,6 +145,7 @@ class StreamSource : public TopSource {
     if (child_ <= 0) return std::nullopt;
     ::kill(child_, SIGTERM);
     ::kill(child_, SIGCONT);
+    ready_.reset();
     out_ = {};
     errors_ = {};
     int status = 0;
@@ -137,26 +155,37 @@ class StreamSource : public TopSource {
     return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
   }
 
-  /// The client ends by itself: its message says why.
+  /// The client would wait for a reader of its messages. The last ones are kept.
+  void read_messages() {
+    constexpr std::size_t kMostAtOnce = std::size_t{64} << 10U;
+    constexpr std::size_t kMostKept = 4096;
+    if (!errors_.read) return;
+    if (!read_available(messages_, errors_.read, kMostAtOnce)) errors_.read.reset();
+    if (messages_.size() > kMostKept) messages_.erase(0, messages_.size() - kMostKept);
+  }
+
+  /// The client ends by itself: its last message says why.
   [[noreturn]] void fail() {
-    constexpr std::size_t kMostMessage = 4096;
-    std::string message;
-    (void)read_available(message, errors_.read, kMostMessage);
+    read_messages();
     out_.read.reset();
     const std::optional<int> status = end();
-    std::string_view rest = message;
-    std::string_view line = take_line(rest);
-    (void)take_prefix(line, "wattle stream: ");
-    const std::string text = line.empty() ? "wattle stream has ended" : printable(line);
+    std::string text = "wattle stream has ended";
+    std::string_view rest = messages_;
+    while (!rest.empty()) {
+      std::string_view line = take_line(rest);
+      if (take_prefix(line, "wattle stream: ")) text = printable(line);
+    }
     if (status == kUsageError) throw InvalidArgument(text);
     throw NoSuchDevice(text);
   }
 
   const TopOptions& options_;
-  StreamedMachines machines_{};
+  StreamedMachines machines_;
   ClientPipe out_{};
   ClientPipe errors_{};
+  Fd ready_{};  ///< readable where `out_` or `errors_` is
   std::string text_{};
+  std::string messages_{};
   pid_t child_ = -1;
 };
 

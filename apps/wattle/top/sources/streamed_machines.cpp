@@ -24,14 +24,24 @@ std::string connection_trouble(const Json& json, const char* devices) {
   return status + (reason.empty() ? "" : ": " + reason);
 }
 
-/// One trouble for both kinds of devices, or one for each.
-std::string machine_trouble(const Json& json) {
-  std::string gpus = connection_trouble(json, "gpus");
-  const std::string cpus = connection_trouble(json, "cpus");
-  if (gpus == cpus) return gpus;
-  std::string text = gpus.empty() ? "" : "gpus: " + gpus;
-  if (!cpus.empty()) text += (text.empty() ? "cpus: " : "; cpus: ") + cpus;
-  return text;
+/// Of the connections for GPUs and for CPUs, which may have a different state.
+struct MachineTroubles {
+  std::string gpus{};  ///< empty where there is none
+  std::string cpus{};
+
+  [[nodiscard]] std::string text() const {
+    if (gpus == cpus) return gpus;
+    std::string both = gpus.empty() ? "" : "gpus: " + gpus;
+    if (!cpus.empty()) both += (both.empty() ? "cpus: " : "; cpus: ") + cpus;
+    return both;
+  }
+};
+
+/// It streams these devices now.
+bool is_streamed(const Json& json, const char* devices) {
+  PrintableText status;
+  take_member(at(json, devices), "status", status);
+  return status == "live" || status.empty();
 }
 
 /// zeusd names no GPUs: "gpu_0".
@@ -62,16 +72,19 @@ bool StreamedMachines::take(std::string_view line) {
     device.is_counted = (is_numbered_gpu(device.name) || (kind && counts_in_total(*kind))) &&
                         counted.insert(device.name).second;
   });
-  Machine machine{.state = {.name = name, .trouble = machine_trouble(json)},
+  const MachineTroubles troubles{.gpus = connection_trouble(json, "gpus"),
+                                 .cpus = connection_trouble(json, "cpus")};
+  Machine machine{.state = {.name = name,
+                            .is_live = is_streamed(json, "gpus") || is_streamed(json, "cpus"),
+                            .trouble = troubles.text()},
                   .devices = std::move(seen->devices)};
-  machine.state.is_live = machine.state.trouble.empty();
-  if (!machine.state.is_live) {
-    // The last value holds no longer.
-    for (TopDevice& device : machine.devices) {
-      device.power.reset();
-      device.reason = machine.state.trouble;
-    }
+  for (TopDevice& device : machine.devices) {
+    const std::string& trouble = device.is_gpu ? troubles.gpus : troubles.cpus;
+    if (trouble.empty()) continue;
+    device.power.reset();  // the last value holds no longer
+    device.reason = trouble;
   }
+  const bool is_complete = count_line(seen->elapsed);
   time_unix_s_ = seen->time_unix_s;
   elapsed_ = seen->elapsed;
   const auto known = std::ranges::find(
@@ -81,13 +94,22 @@ bool StreamedMachines::take(std::string_view line) {
   } else {
     *known = std::move(machine);
   }
-  return true;
+  return is_complete;
+}
+
+/// All lines of a period have the same time. A server that was named twice has one of them.
+bool StreamedMachines::count_line(Seconds elapsed) {
+  if (elapsed != elapsed_ || lines_ == 0) {
+    if (lines_ > 0) lines_in_period_ = lines_;
+    lines_ = 0;
+  }
+  return ++lines_ == lines_in_period_;
 }
 
 TopObservation StreamedMachines::observe() {
-  TopObservation seen{.time_unix_s = time_unix_s_,
-                      .elapsed = elapsed_,
-                      .length = std::max(elapsed_ - std::exchange(last_, elapsed_), Seconds(0))};
+  TopObservation seen{.time_unix_s = time_unix_s_, .elapsed = elapsed_};
+  const Seconds length = elapsed_ - std::exchange(last_, elapsed_);
+  if (length > Seconds(0)) seen.length = length;
   for (const Machine& machine : machines_) {
     seen.machines.push_back(machine.state);
     seen.devices.insert(seen.devices.end(), machine.devices.begin(), machine.devices.end());

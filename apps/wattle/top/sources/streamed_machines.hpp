@@ -1,6 +1,7 @@
 // Other machines, from the lines that `wattle stream --json --energy` prints.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,11 @@ namespace wattle::app {
 /// Keeps the newest line of each machine. Threads: one at a time.
 class StreamedMachines {
  public:
-  /// False for what is no reading of a machine.
+  /// `servers`: how many are followed.
+  explicit StreamedMachines(std::size_t servers) noexcept : lines_in_period_(servers) {}
+
+  /// True for the last line of a period: then all machines have one. What is no reading of a
+  /// machine is ignored.
   bool take(std::string_view line);
   /// What is known now. `length` is that since the last call.
   [[nodiscard]] TopObservation observe();
@@ -23,6 +28,10 @@ class StreamedMachines {
     std::vector<TopDevice> devices{};
   };
 
+  [[nodiscard]] bool count_line(Seconds elapsed);
+
+  std::size_t lines_in_period_;
+  std::size_t lines_ = 0;            ///< of this period
   std::vector<Machine> machines_{};  ///< in the order in which they came
   double time_unix_s_ = 0.0;
   Seconds elapsed_{0};

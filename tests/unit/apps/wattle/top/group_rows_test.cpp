@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -15,8 +15,8 @@ namespace {
 
 double sum_of_shares(const GroupTable& table) {
   double sum = 0.0;
-  for (const GroupRow& row : table.groups) sum += row.share;
-  for (const GroupRow& row : table.others) sum += row.share;
+  for (const GroupRow& row : table.groups) sum += row.share.value_or(0.0);
+  for (const GroupRow& row : table.others) sum += row.share.value_or(0.0);
   return sum;
 }
 
@@ -57,22 +57,90 @@ TEST(GroupRows, DivideASharedGpuByTheTimeThatItWorkedForEach) {
   EXPECT_NEAR(*row_of(table.groups, "bob")->gpu_percent, 20.0, 1e-9);
 }
 
-TEST(GroupRows, DoNotDivideAGpuWhoseUsersAreNotKnown) {
-  for (const bool knows_users : {false, true}) {
-    TopObservation seen = made_up_machine();
-    seen.devices[3].users.reset();
-    if (knows_users) seen.devices[3].users = {{.pid = 20}, {.pid = 30}};
-    const GroupTable table = group_rows(seen, TopKey::user);
-    EXPECT_NEAR(watts_of(row_of(table.others, "not divided: users not known")), 300.0, 1e-9);
-    EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
+/// The reason for which the first GPU is not divided; all of its power is in that row.
+std::string why_not_divided(const TopObservation& seen) {
+  constexpr std::string_view kStart = "not divided: nvidia_gpu_0: ";
+  const GroupTable table = group_rows(seen, TopKey::user);
+  EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
+  for (const GroupRow& row : table.others) {
+    if (!row.name.starts_with(kStart)) continue;
+    EXPECT_NEAR(watts_of(&row), 300.0, 1e-9);
+    return row.name.substr(kStart.size());
   }
+  return "";
+}
+
+TEST(GroupRows, SayWhyAGpuIsNotDivided) {
+  TopObservation seen = made_up_machine();
+  TopDevice& gpu = seen.devices[3];
+  gpu.users.reset();
+  EXPECT_EQ(why_not_divided(seen), "the driver does not list its processes");
+  gpu.users = {{.pid = 20}, {.pid = 30}};
+  EXPECT_EQ(why_not_divided(seen), "the driver does not report who uses how much of it");
+  gpu.users = {{.pid = 20, .part = 0.0}, {.pid = 30, .part = 0.0}};
+  EXPECT_EQ(why_not_divided(seen), "it worked for none of its processes");
+  gpu.users = std::vector{GpuUser{.pid = 20}};
+  gpu.users_unknown = "only root sees all processes that use it";
+  EXPECT_EQ(why_not_divided(seen), "only root sees all processes that use it");
+}
+
+TEST(GroupRows, TakeAGpuWithoutProcessesForIdleOnlyWhereItIsNotInUse) {
+  TopObservation seen = made_up_machine();
+  TopDevice& gpu = seen.devices[3];
+  gpu.users.emplace();
+  EXPECT_EQ(why_not_divided(seen), "it is in use, but no process is listed");
+  gpu.utilization_percent.reset();
+  EXPECT_EQ(why_not_divided(seen), "no process is listed, and its utilization is not known");
+  gpu.utilization_percent = 0.0;
+  EXPECT_EQ(why_not_divided(seen), "");
+  EXPECT_NEAR(watts_of(row_of(group_rows(seen, TopKey::user).others, "idle machine")),
+              50.0 + 300.0 + 60.0, 1e-9);
+}
+
+TEST(GroupRows, DoNotGiveTheServerOfMpsWhatItsClientsUse) {
+  TopObservation seen = made_up_machine();
+  seen.processes.push_back(made_up_process(50, 1, "nvidia-cuda-mps", "alice", 0.1));
+  seen.devices[3].users = {{.pid = 50, .part = 1.0}};
+  EXPECT_EQ(why_not_divided(seen), "an MPS server uses it, and the driver does not list for whom");
+}
+
+TEST(GroupRows, HaveOneRowForAllGpusThatAreNotDividedForTheSameReason) {
+  TopObservation seen = made_up_machine();
+  seen.devices[3].users.reset();
+  seen.devices[4].users.reset();
+  const std::string why = ": the driver does not list its processes";
+  const GroupTable two = group_rows(seen, TopKey::user);
+  EXPECT_NEAR(watts_of(row_of(two.others, "not divided: nvidia_gpu_0, nvidia_gpu_1" + why)), 360.0,
+              1e-9);
+  seen.devices.push_back(seen.devices[4]);
+  const GroupTable three = group_rows(seen, TopKey::user);
+  EXPECT_NEAR(watts_of(row_of(three.others, "not divided: 3 GPUs" + why)), 420.0, 1e-9);
 }
 
 TEST(GroupRows, GiveAGpuOfAProcessThatWasNotSeenToNobody) {
   TopObservation seen = made_up_machine();
   seen.devices[3].users = std::vector{GpuUser{.pid = 4711}};
   const GroupTable table = group_rows(seen, TopKey::user);
-  EXPECT_NEAR(watts_of(row_of(table.others, "not divided: users not known")), 300.0, 1e-9);
+  EXPECT_NEAR(watts_of(row_of(table.others,
+                              "not divided: nvidia_gpu_0: a process that is not seen "
+                              "here uses it")),
+              300.0, 1e-9);
+}
+
+TEST(GroupRows, DivideNoCpuPowerWhereThatOfADeviceIsNotKnown) {
+  for (const std::size_t i : {0U, 1U, 2U}) {
+    TopObservation seen = made_up_machine();
+    const double known_w = 130.0 - seen.devices[i].power->value;
+    seen.devices[i].power.reset();
+    const GroupTable table = group_rows(seen, TopKey::command);
+    const std::string name = seen.devices[i].name;
+    EXPECT_NEAR(watts_of(row_of(table.others, "not divided: CPUs and DRAM: the power of " + name +
+                                                  " is not known")),
+                known_w, 1e-9);
+    EXPECT_NEAR(watts_of(row_of(table.others, "idle machine")), 60.0, 1e-9)
+        << "the baseline is that of all of them";
+    EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
+  }
 }
 
 TEST(GroupRows, DivideNoCpuPowerWithoutABaseline) {
@@ -80,17 +148,42 @@ TEST(GroupRows, DivideNoCpuPowerWithoutABaseline) {
   seen.idle.reset();
   const GroupTable table = group_rows(seen, TopKey::command);
   EXPECT_EQ(table.share_of, ShareOf::power);
-  EXPECT_NEAR(watts_of(row_of(table.others, "CPUs and DRAM: no baseline to divide by")), 130.0,
+  EXPECT_NEAR(watts_of(row_of(table.others, "not divided: CPUs and DRAM: no baseline")), 130.0,
               1e-9);
   EXPECT_NEAR(watts_of(row_of(table.groups, "python")), 300.0, 1e-9);
+  EXPECT_FALSE(row_of(table.groups, "gcc")->share) << "its part of the CPUs is not known, not 0";
 }
 
 TEST(GroupRows, DivideNoCpuPowerThatIsBelowIdle) {
   TopObservation seen = made_up_machine();
   seen.idle = IdleRange{.low = Watts(148.0), .typical = Watts(150.0), .high = Watts(152.0)};
   const GroupTable table = group_rows(seen, TopKey::command);
-  EXPECT_NEAR(watts_of(row_of(table.others, "CPUs and DRAM: no baseline to divide by")), 130.0,
-              1e-9);
+  EXPECT_NEAR(watts_of(row_of(table.others,
+                              "not divided: CPUs and DRAM: less power than the "
+                              "baseline of the idle machine")),
+              130.0, 1e-9);
+}
+
+TEST(GroupRows, ShareCpuTimeWhereGpusCannotBeDividedEither) {
+  TopObservation seen = made_up_machine();
+  seen.idle.reset();
+  for (const std::size_t i : {3U, 4U}) seen.devices[i].users.reset();
+  const GroupTable table = group_rows(seen, TopKey::command);
+  EXPECT_EQ(table.share_of, ShareOf::cpu_time);
+  EXPECT_NEAR(row_of(table.groups, "python")->share.value_or(-1.0), 75.0, 1e-9);
+  EXPECT_EQ(table.notes, std::vector<std::string>{
+                             "not divided: nvidia_gpu_0, nvidia_gpu_1: the driver does not list "
+                             "its processes"});
+}
+
+TEST(GroupRows, SayOfWhichProcessesTheCpuTimeIsNotKnown) {
+  TopObservation seen = made_up_machine();
+  seen.processes[3].cpu.reset();
+  const GroupTable table = group_rows(seen, TopKey::command);
+  EXPECT_EQ(row_of(table.groups, "gcc")->unknown_cpu, 1U);
+  EXPECT_EQ(row_of(table.groups, "gcc")->cpu, Seconds(0.1)) << "that of the other";
+  EXPECT_EQ(row_of(table.groups, "python")->unknown_cpu, 0U);
+  EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
 }
 
 TEST(GroupRows, ShareCpuTimeWhereNoPowerCanBeDivided) {
@@ -99,9 +192,10 @@ TEST(GroupRows, ShareCpuTimeWhereNoPowerCanBeDivided) {
   seen.idle.reset();
   const GroupTable table = group_rows(seen, TopKey::command);
   EXPECT_EQ(table.share_of, ShareOf::cpu_time);
-  EXPECT_NEAR(row_of(table.groups, "python")->share, 75.0, 1e-9);
+  EXPECT_NEAR(row_of(table.groups, "python")->share.value_or(-1.0), 75.0, 1e-9);
   EXPECT_FALSE(row_of(table.groups, "python")->energy);
-  EXPECT_NEAR(row_of(table.others, "interrupts, and processes that ended")->share, 5.0, 1e-9);
+  EXPECT_NEAR(row_of(table.others, "interrupts, and processes that ended")->share.value_or(-1.0),
+              5.0, 1e-9);
   EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
 }
 
@@ -115,16 +209,18 @@ TEST(GroupRows, ShareAnEstimateWhereItWasAskedFor) {
   const GroupTable table = group_rows(seen, TopKey::command);
   EXPECT_EQ(table.share_of, ShareOf::estimate);
   EXPECT_NEAR(watts_of(row_of(table.groups, "python")), 30.0, 1e-9);
-  EXPECT_NEAR(row_of(table.others, "idle machine")->share, 60.0, 1e-9);
+  EXPECT_NEAR(row_of(table.others, "idle machine")->share.value_or(-1.0), 60.0, 1e-9);
   EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
 }
 
 TEST(GroupRows, OfAPeriodWithoutLengthHaveNoShares) {
   TopObservation seen = made_up_machine();
-  seen.length = Seconds(0);
+  seen.length.reset();
   seen.busy.reset();
   for (TopProcess& process : seen.processes) process.cpu = Seconds(0);
-  EXPECT_EQ(sum_of_shares(group_rows(seen, TopKey::command)), 0.0);
+  const GroupTable table = group_rows(seen, TopKey::command);
+  for (const GroupRow& row : table.groups) EXPECT_FALSE(row.share) << row.name;
+  EXPECT_FALSE(table.length);
 }
 
 TEST(GroupRows, OfATreeComeAfterTheirParents) {
@@ -150,9 +246,17 @@ TEST(RoundedShares, AddUpToTheRoundedSum) {
   for (const std::vector<double>& shares :
        {std::vector<double>{33.333, 33.333, 33.334}, std::vector<double>{0.04, 0.04, 99.92},
         std::vector<double>(7, 100.0 / 7.0)}) {
-    const std::vector<double> rounded = rounded_shares(shares);
-    EXPECT_NEAR(std::accumulate(rounded.begin(), rounded.end(), 0.0), 100.0, 1e-9);
-    for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(rounded[i], shares[i], 0.1);
+    std::vector<GroupRow> rows(shares.size() + 1);  // the last one is not known
+    for (std::size_t i = 0; i < shares.size(); ++i) rows[i].share = shares[i];
+    round_shares(rows);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      EXPECT_NEAR(*rows[i].share, shares[i], 0.1);
+      EXPECT_NEAR(*rows[i].share * 10.0, std::round(*rows[i].share * 10.0), 1e-9);
+      sum += *rows[i].share;
+    }
+    EXPECT_NEAR(sum, 100.0, 1e-9);
+    EXPECT_FALSE(rows.back().share);
   }
 }
 

@@ -13,6 +13,8 @@ namespace {
 TEST(TopRecord, IsReadAsItWasWritten) {
   TopObservation seen = made_up_machine();
   seen.machines = {{.name = "node1", .trouble = "connecting"}};
+  seen.devices[3].users_unknown = "only root sees all processes that use it";
+  seen.processes[0].cpu.reset();
   const std::string line = to_record_line(seen);
   const auto again = parse_record_line(line);
   ASSERT_TRUE(again);
@@ -22,6 +24,8 @@ TEST(TopRecord, IsReadAsItWasWritten) {
   EXPECT_FALSE(again->devices[5].power);
   EXPECT_EQ(again->processes[2].command, "python");
   EXPECT_EQ(again->devices[3].users->front().pid, 20);
+  EXPECT_EQ(again->devices[3].users_unknown, seen.devices[3].users_unknown);
+  EXPECT_FALSE(again->processes[0].cpu);
 }
 
 TEST(TopRecord, TakesNoLineOfAnotherKind) {
@@ -38,13 +42,27 @@ TEST(TopRecord, TakesNothingThatIsNotPossible) {
       R"("processes":[{"pid":1e40,"cpu_s":-1}]})");
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->elapsed, Seconds(0));
-  EXPECT_EQ(seen->length, Seconds(0));
+  EXPECT_FALSE(seen->length);
+  EXPECT_FALSE(seen->threads);
   EXPECT_EQ(seen->devices[0].name, "\\x1b[2J");
   EXPECT_FALSE(seen->devices[0].power);
   EXPECT_FALSE(seen->devices[0].energy.energy);
   EXPECT_FALSE(seen->devices[0].temperature_celsius);
   EXPECT_FALSE(seen->devices[0].users->front().part);
-  EXPECT_EQ(seen->processes[0].cpu, Seconds(0));
+  EXPECT_FALSE(seen->processes[0].cpu);
+}
+
+TEST(TopLine, HasNullForWhatIsNotKnown) {
+  TopObservation seen = made_up_machine();
+  seen.length.reset();
+  seen.processes[0].cpu.reset();
+  const auto json =
+      nlohmann::json::parse(json_line(seen, group_rows(seen, TopKey::process), TopKey::process));
+  EXPECT_TRUE(json["length_s"].is_null());
+  for (const auto& row : json["groups"]) {
+    EXPECT_EQ(row["cpu_s"].is_null(), row["pid"] == 1) << row.dump();
+    EXPECT_EQ(row["share_percent"].is_null(), row["pid"] == 1) << row.dump();
+  }
 }
 
 TEST(TopLine, HasEveryRowAndTheTotal) {

@@ -103,7 +103,7 @@ TEST(TopView, ChangesTheSpeedOfAReplayAlone) {
 
 double sum_of_shares(const ShownRows& shown) {
   double sum = 0.0;
-  for (const GroupRow& row : shown.rows) sum += row.share;
+  for (const GroupRow& row : shown.rows) sum += row.share.value_or(0.0);
   return sum;
 }
 

@@ -1,0 +1,37 @@
+// Who uses a GPU, and how much of it, by the lists of its driver. Pure.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sampling/lane.hpp"
+#include "top/observation.hpp"
+
+namespace wattle::app {
+
+/// Of one GPU. Threads: one at a time.
+class GpuUsers {
+ public:
+  /// A list that is older than this no longer says who uses the GPU.
+  static constexpr std::chrono::seconds kLongest{10};
+
+  /// The users by the newest `list`, which may be the one of the last call: then they are the same
+  /// as then. Absent before the first list, and where the driver does not list them.
+  [[nodiscard]] const std::optional<std::vector<GpuUser>>& take(
+      const std::optional<ProcessList>& list, TimePoint now);
+
+ private:
+  [[nodiscard]] std::vector<GpuUser> users_of(const std::vector<DeviceProcess>& processes);
+
+  std::uint64_t number_ = 0;  ///< of the newest list
+  /// What the processes of the newest list had used; absent before the first.
+  std::optional<std::map<pid_t, std::chrono::nanoseconds>> times_{};
+  std::optional<std::vector<GpuUser>> users_{};
+};
+
+}  // namespace wattle::app
