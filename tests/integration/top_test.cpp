@@ -1,19 +1,14 @@
 // `wattle top` on a terminal, as JSON lines, recorded and replayed.
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <fstream>
-#include <random>
 
 #include "base/files/file.hpp"
-#include "command.hpp"
-#include "fakes/powercap_tree.hpp"
-#include "pty.hpp"
 #include "terminal_screen.hpp"
-#include "top_recording.hpp"
+#include "top_command.hpp"
 
 namespace wattle::integration {
 namespace {
@@ -22,31 +17,6 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-
-class TopCommand : public CommandTest {
- protected:
-  [[nodiscard]] std::string replayed(const std::string& content = recording()) const {
-    const std::string file = path("top.jsonl").string();
-    std::ofstream(file) << content;
-    return file;
-  }
-  /// The replay at its end, and what the user would see of it.
-  [[nodiscard]] Start replay(const Words& words = {}) const {
-    Start start = wattle(Words{"top", "--replay", replayed(), "--speed", "4096"} + words);
-    start.environment = {{"LC_ALL", "C.UTF-8"}, {"TERM", "xterm"}, {"NO_COLOR", "1"}};
-    return start;
-  }
-  [[nodiscard]] static Start on(const Pty& terminal, Start start) {
-    start.prepare = [&terminal] { terminal.become_terminal(); };
-    return start;
-  }
-  /// `wattle top WORDS` of a machine with one package.
-  [[nodiscard]] Start on_machine(const Words& words) {
-    return wattle(Words{"top"} + words + Words{"--sysfs", tree_.system().sysfs.string()});
-  }
-
-  fakes::PowercapTree tree_;
-};
 
 /// The screens of a session, compared with those of a file, one after the other.
 class Screens {
@@ -161,109 +131,6 @@ TEST_F(TopCommand, ShowsTheRightScreenAfterEveryKeyAndAtEverySize) {
   EXPECT_EQ(process.wait().code(), 0);
 }
 
-TEST_F(TopCommand, GivesTheTerminalBackAtEveryEnd) {
-  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
-  for (const char* end : {"q", "Q", "\x03", "\x04", "INT", "TERM", "HUP"}) {
-    Pty terminal;
-    terminal.resize(80, 24);
-    const termios before = terminal.settings();
-    Process process(on(terminal, replay()));
-    ASSERT_TRUE(terminal.shows("python")) << end;
-    EXPECT_EQ(terminal.settings().c_lflag & (ICANON | ECHO), 0U);
-    const std::string_view name = end;
-    if (name.size() == 1) {
-      terminal.type(end);
-    } else {
-      process.send(name == "INT" ? SIGINT : (name == "TERM" ? SIGTERM : SIGHUP));
-    }
-    EXPECT_EQ(process.wait().code(), 0) << end;
-    terminal.take();
-    EXPECT_EQ(terminal.settings().c_lflag, before.c_lflag) << end;
-    EXPECT_EQ(terminal.settings().c_iflag, before.c_iflag) << end;
-    EXPECT_THAT(terminal.text(), EndsWith("\x1b[?1006l\x1b[?1000l\x1b[?7h\x1b[?25h\x1b[?1049l"));
-  }
-}
-
-TEST_F(TopCommand, GivesTheTerminalBackWhileItIsStopped) {
-  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
-  Pty terminal;
-  terminal.resize(80, 24);
-  Start start = replay();
-  // A shell with job control: what it starts can be stopped, and continued.
-  start.command = {"bash", "-mc", "\"$@\"; echo now stopped; fg; echo now ended", "bash"};
-  start.command = start.command + replay().command;
-  Process process(on(terminal, start));
-  ASSERT_TRUE(terminal.shows("python"));
-  terminal.type("\x1a");
-  ASSERT_TRUE(terminal.shows("now stopped"));
-  const std::size_t stopped = terminal.text().find("now stopped");
-  EXPECT_NE(terminal.text().rfind("\x1b[?1049l", stopped), std::string::npos);
-  ASSERT_TRUE(eventually([&] {
-    terminal.take();
-    return terminal.text().find("python", stopped) != std::string::npos;
-  }));
-  EXPECT_NE(terminal.text().find("\x1b[?1049h", stopped), std::string::npos);
-  terminal.type("q");
-  EXPECT_TRUE(terminal.shows("now ended"));
-  (void)process.wait();
-}
-
-TEST_F(TopCommand, EndsIfTheTerminalGoesAway) {
-  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
-  Pty terminal;
-  Process process(on(terminal, replay()));
-  ASSERT_TRUE(terminal.shows("python"));
-  terminal.hang_up();
-  EXPECT_EQ(process.wait().code(), 0);
-}
-
-TEST_F(TopCommand, TakesGarbageAndResizesWithoutHarm) {
-  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
-  Pty terminal;
-  Process process(on(terminal, replay()));
-  ASSERT_TRUE(terminal.shows("\x1b[?1049h"));
-  std::mt19937 random(20261127);  // NOLINT(cert-msc51-cpp): always the same
-  constexpr std::size_t kBytes = 100'000;
-  constexpr std::size_t kChunk = 500;
-  // Quitting, stopping, flow control and the signals of keys have their own tests.
-  const std::string_view left_out = "qQ\x03\x04\x1a\x1c\x11\x13\x16\x0f";
-  for (std::size_t sent = 0; sent < kBytes; sent += kChunk) {
-    std::string bytes;
-    while (bytes.size() < kChunk) {
-      const char byte = static_cast<char>(random());
-      const bool is_start = random() % 8 == 0;
-      if (is_start) bytes += "\x1b[";
-      if (left_out.find(byte) == std::string_view::npos) bytes += byte;
-    }
-    terminal.type(bytes);
-    terminal.resize(static_cast<unsigned short>(1 + random() % 300),
-                    static_cast<unsigned short>(1 + random() % 120));
-    terminal.take();
-    ASSERT_TRUE(process.is_running()) << sent;
-  }
-  terminal.type("\x03");
-  EXPECT_TRUE(eventually([&] {
-    terminal.take();
-    return !process.is_running();
-  }));
-  EXPECT_EQ(process.wait().code(), 0);
-}
-
-TEST_F(TopCommand, WritesNoEscapeSequencesToADumbTerminal) {
-  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
-  Pty terminal;
-  Start start = on(terminal, replay({"--ascii"}));
-  start.environment["TERM"] = "dumb";
-  start.environment["NO_COLOR"] = std::nullopt;
-  Process process(start);
-  ASSERT_TRUE(terminal.shows("python"));
-  terminal.type("q");
-  EXPECT_EQ(process.wait().code(), 0);
-  terminal.take();
-  EXPECT_THAT(terminal.text(), Not(HasSubstr("\x1b")));
-  EXPECT_TRUE(std::ranges::all_of(terminal.text(), [](char c) { return c >= 0; }));
-}
-
 TEST_F(TopCommand, IsForTerminals) {
   const Outcome outcome = run(replay());
   EXPECT_EQ(outcome.code(), kUsage);
@@ -354,7 +221,11 @@ TEST_F(TopCommand, SaysWhatIsMissingWithoutSensors) {
 
 TEST_F(TopCommand, RefusesWrongOptions) {
   for (const Words& words : std::vector<Words>{{"--price", "cheap"},
+                                               {"--price", "0,30EUR"},
                                                {"--carbon", "-1"},
+                                               {"--carbon", "0,38"},
+                                               {"--period", "0,5"},
+                                               {"--replay", "x", "--speed", "0,5"},
                                                {"--period", "0"},
                                                {"--speed", "2"},
                                                {"--by", "moon"},

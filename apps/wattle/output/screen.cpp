@@ -12,10 +12,11 @@
 
 namespace wattle::app {
 
-ScreenSize screen_size(int fd) noexcept {
+ScreenSize screen_size(int fd, unsigned kept_lines) noexcept {
   winsize window{};
-  if (::ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row < 2) return {};
-  return {window.ws_col, window.ws_row - 1U};
+  const bool is_known = ::ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+  if (!is_known || window.ws_row <= kept_lines) return {};
+  return {window.ws_col, window.ws_row - kept_lines};
 }
 
 std::string fitted(std::string_view text, const TextStyle& style, std::size_t height,

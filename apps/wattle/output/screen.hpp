@@ -19,8 +19,8 @@ struct ScreenSize {
 
   [[nodiscard]] bool operator==(const ScreenSize&) const noexcept = default;
 };
-/// Of the terminal on `fd`, less the line of the cursor.
-[[nodiscard]] ScreenSize screen_size(int fd) noexcept;
+/// Of the terminal on `fd`, less the line of the cursor, or other lines that are kept free.
+[[nodiscard]] ScreenSize screen_size(int fd, unsigned kept_lines = 1) noexcept;
 
 /// `text` in at most `height` lines, none wider than the style. Lines without room are counted
 /// instead; the last `kept` ones always stay.

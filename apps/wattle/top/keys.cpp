@@ -170,9 +170,10 @@ Step first_step(std::string_view bytes) {
 
 }  // namespace
 
-std::vector<Key> KeyDecoder::take(std::string_view bytes) {
+std::vector<Key> KeyDecoder::take(std::string_view bytes, TimePoint now) {
   std::vector<Key> keys;
   pending_ += bytes;
+  last_ = now;
   std::string_view rest = pending_;
   while (!rest.empty()) {
     Step step = first_step(rest);
@@ -186,7 +187,14 @@ std::vector<Key> KeyDecoder::take(std::string_view bytes) {
   return keys;
 }
 
-std::optional<Key> KeyDecoder::end_sequence() {
+int KeyDecoder::wait_ms(TimePoint now) const noexcept {
+  if (pending_.empty()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(last_ + kPatience - now);
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kPatience.count()));
+}
+
+std::optional<Key> KeyDecoder::end_sequence(TimePoint now) {
+  if (now - last_ < kPatience) return std::nullopt;
   const bool is_escape = pending_.size() == 1 && pending_.front() == kEscapeByte;
   pending_.clear();
   return is_escape ? std::optional(Key{.kind = KeyKind::escape}) : std::nullopt;

@@ -1,12 +1,15 @@
 // Keys of a terminal, from the bytes that it sends. Pure: no terminal is read here.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "wattle/clock.hpp"
 
 namespace wattle::app {
 
@@ -42,16 +45,22 @@ struct Key {
 class KeyDecoder {
  public:
   static constexpr std::size_t kMostPending = 64;
+  /// If nothing follows for so much time, a sequence has ended: over a slow line its bytes come
+  /// apart.
+  static constexpr std::chrono::milliseconds kPatience{50};
 
-  /// The keys that `bytes` complete, in order.
-  [[nodiscard]] std::vector<Key> take(std::string_view bytes);
-  /// A sequence is incomplete: if nothing follows for a moment, call `end_sequence`.
+  /// The keys that `bytes` complete, in order. They came at `now`.
+  [[nodiscard]] std::vector<Key> take(std::string_view bytes, TimePoint now = {});
+  /// A sequence is incomplete.
   [[nodiscard]] bool is_waiting() const noexcept { return !pending_.empty(); }
-  /// Nothing followed: an escape alone is the key Esc, all else is dropped.
-  [[nodiscard]] std::optional<Key> end_sequence();
+  /// How long `end_sequence` has to wait, rounded up; -1 where nothing is incomplete.
+  [[nodiscard]] int wait_ms(TimePoint now) const noexcept;
+  /// If nothing followed for `kPatience`: an escape alone is the key Esc, all else is dropped.
+  [[nodiscard]] std::optional<Key> end_sequence(TimePoint now);
 
  private:
   std::string pending_{};
+  TimePoint last_{};  ///< when the newest bytes came
 };
 
 }  // namespace wattle::app

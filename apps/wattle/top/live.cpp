@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/files/line_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
@@ -33,25 +34,62 @@ namespace {
 
 constexpr int kNothingToShow = 2;
 
-/// Readable when the terminal's size has changed, or the program is stopped or continues.
+/// Signals that end a program, beside those of `end_signals`.
+constexpr std::array<int, 5> kDeadly = {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
+
+/// Readable when the terminal's size has changed, or the program is stopped, continues, or is to
+/// die. Signals that were ignored at the start stay ignored.
 Fd screen_signals() {
   sigset_t wanted;
   ::sigemptyset(&wanted);
   for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH}) ::sigaddset(&wanted, signal);
+  for (const int signal : kDeadly) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaddset(&wanted, signal);
+  }
   ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
   Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
   return fd;
 }
 
-/// Stops as the signal would have: not at all where nobody could continue it.
-void stop_here() noexcept {
-  sigset_t stop;
-  ::sigemptyset(&stop);
-  ::sigaddset(&stop, SIGTSTP);
-  ::raise(SIGTSTP);
-  ::pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
-  ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+sigset_t set_of(int signal) noexcept {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  return set;
+}
+
+/// Does what the signal does by default. Returns where it does not end the program.
+void do_default(int signal) noexcept {
+  const sigset_t set = set_of(signal);
+  ::raise(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+/// Stops, and returns when it continues. False: it did not stop, since nobody could continue it.
+bool stop_here() noexcept {
+  const sigset_t cont = set_of(SIGCONT);
+  constexpr timespec kNow{};
+  (void)::sigtimedwait(&cont, nullptr, &kNow);
+  do_default(SIGTSTP);
+  return ::sigtimedwait(&cont, nullptr, &kNow) == SIGCONT;
+}
+
+bool is_readable(const Fd& fd) noexcept {
+  pollfd waited{.fd = fd.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&waited, 1, 0) == 1;
+}
+
+/// Stops until this program is in the foreground of its terminal. False: it is to end before, or
+/// will never be there.
+bool wait_for_foreground(const Fd& end) noexcept {
+  while (is_in_background()) {
+    if (is_readable(end) || !stop_here()) return false;
+  }
+  return true;
 }
 
 /// Writes a recording, if there is one.
@@ -91,17 +129,18 @@ class LiveTop {
           pollfd{.fd = signals.get(), .events = POLLIN, .revents = 0},
           pollfd{.fd = source_.fd(), .events = POLLIN, .revents = 0},
           pollfd{.fd = terminal_.input(), .events = POLLIN, .revents = 0},
-          pollfd{.fd = terminal_.output().has_rest() ? terminal_.output().fd() : -1,
-                 .events = POLLOUT,
-                 .revents = 0}};
-      constexpr int kSequenceMs = 50;
-      patient_poll(waited, keys_.is_waiting() ? kSequenceMs : -1);
+          // Also for a frame that it had no room for.
+          pollfd{
+              .fd = terminal_.output().has_rest() || needs_drawing_ ? terminal_.output().fd() : -1,
+              .events = POLLOUT,
+              .revents = 0}};
+      patient_poll(waited, keys_.wait_ms(machine_clock().now()));
       if (waited[0].revents != 0 && has_come(end)) return;
-      if (waited[1].revents != 0) take_signals(signals);
+      if (waited[1].revents != 0) take_signals(signals, end);
       if (waited[3].revents != 0) {
         take_keys();
-      } else if (keys_.is_waiting()) {
-        if (const auto key = keys_.end_sequence()) take(*key);
+      } else if (const auto key = keys_.end_sequence(machine_clock().now())) {
+        take(*key);
       }
       if (waited[2].revents != 0) take_observation(record);
       if (waited[4].revents != 0) terminal_.output().flush();
@@ -115,29 +154,43 @@ class LiveTop {
     if (!seen) return;
     record.add(*seen);
     trails_.add(*seen);
-    newest_ = std::move(*seen);
+    newest_ = std::make_shared<const TopObservation>(std::move(*seen));
     if (view_.is_paused) return;
     shown_ = newest_;
     needs_drawing_ = true;
   }
 
-  void take_signals(const Fd& signals) {
+  void take_signals(const Fd& signals, const Fd& end) {
     signalfd_siginfo info{};
     while (::read(signals.get(), &info, sizeof info) == sizeof info) {
       switch (info.ssi_signo) {
         case SIGTSTP:
           terminal_.leave();
-          stop_here();
-          terminal_.enter();
+          (void)stop_here();
+          come_back(end);
           break;
         case SIGCONT:
-          terminal_.enter();
+          come_back(end);
+          break;
+        case SIGWINCH:
           break;
         default:
+          terminal_.leave();
+          do_default(static_cast<int>(info.ssi_signo));
+          is_over_ = true;
           break;
       }
     }
     needs_drawing_ = true;
+  }
+
+  /// After it was stopped.
+  void come_back(const Fd& end) {
+    if (wait_for_foreground(end)) {
+      terminal_.enter();
+    } else {
+      is_over_ = true;
+    }
   }
 
   void take_keys() {
@@ -146,7 +199,7 @@ class LiveTop {
       is_over_ = true;  // the terminal is gone
       return;
     }
-    for (const Key& key : keys_.take(*bytes)) take(key);
+    for (const Key& key : keys_.take(*bytes, machine_clock().now())) take(key);
   }
 
   void take(const Key& key) {
@@ -176,14 +229,13 @@ class LiveTop {
   }
 
   void draw() {
-    needs_drawing_ = false;
     const ScreenSize size = terminal_.size();
     TextStyle style = style_;
     style.width = size.columns;
     TopFrame frame =
-        frame_of(shown_, group_rows(shown_, view_.shown_key()), trails_, view_, size, style);
+        frame_of(*shown_, group_rows(*shown_, view_.shown_key()), trails_, view_, size, style);
     hits_ = std::move(frame.hits);
-    terminal_.draw(frame.lines, size);
+    needs_drawing_ = !terminal_.draw(frame.lines, size);
   }
 
   TopSource& source_;
@@ -191,13 +243,25 @@ class LiveTop {
   TopView view_{};
   TopHits hits_{};
   PowerTrails trails_{};
-  TopObservation newest_{};
-  TopObservation shown_{};
+  std::shared_ptr<const TopObservation> newest_ = std::make_shared<const TopObservation>();
+  std::shared_ptr<const TopObservation> shown_ = newest_;
   KeyDecoder keys_{};
   Terminal terminal_{};
   bool needs_drawing_ = false;
   bool is_over_ = false;
 };
+
+/// A line that was started is written to its end, while its reader reads.
+void write_rest(LiveOutput& out, const Fd& end) {
+  constexpr int kPatienceMs = 1000;
+  while (out.has_rest() && !out.is_over()) {
+    std::array<pollfd, 2> waited = {pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
+                                    pollfd{.fd = out.fd(), .events = POLLOUT, .revents = 0}};
+    patient_poll(waited, kPatienceMs);
+    if (waited[1].revents == 0) return;
+    out.flush();
+  }
+}
 
 void print_lines(const TopOptions& options, TopSource& source, const Fd& end, TopRecorder& record) {
   LiveOutput out = LiveOutput::of_stdout();
@@ -217,6 +281,7 @@ void print_lines(const TopOptions& options, TopSource& source, const Fd& end, To
     record.add(*seen);
     (void)out.put(json_line(*seen, group_rows(*seen, options.key), options.key));
   }
+  write_rest(out, end);
   out.close();
 }
 
@@ -237,7 +302,7 @@ int execute(const TopOptions& options) {
     TopRecorder record(options.record);
     if (options.json) {
       print_lines(options, *source, end, record);
-    } else {
+    } else if (wait_for_foreground(end)) {
       LiveTop(options, *source).run(end, signals, record);
     }
   } catch (const NoSuchDevice& none) {

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 
 #include "base/text/text_style.hpp"
@@ -23,12 +23,9 @@ constexpr std::string_view kLeave = "\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?7h\x1b[?
 
 }  // namespace
 
-ScreenSize whole_screen_size(int fd) noexcept {
-  winsize window{};
-  if (::ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) {
-    return {};
-  }
-  return {window.ws_col, window.ws_row};
+bool is_in_background() noexcept {
+  const pid_t foreground = ::tcgetpgrp(STDOUT_FILENO);
+  return foreground > 0 && foreground != ::getpgrp();
 }
 
 std::vector<Redrawn> changes(const std::vector<std::string>& before,
@@ -52,14 +49,28 @@ Terminal::Terminal() : out_(LiveOutput::of_stdout()), replaces_(can_replace_line
 
 Terminal::~Terminal() { leave(); }
 
+termios Terminal::raw_settings() const noexcept {
+  termios raw = *before_;
+  // Signals of keys stay: Ctrl-C and Ctrl-Z mean what they always mean.
+  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
+  raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL);
+  raw.c_cc[VMIN] = 0;
+  raw.c_cc[VTIME] = 0;
+  return raw;
+}
+
+/// Another process group in the foreground may have set the terminal for itself.
+bool Terminal::has_own_settings() const noexcept {
+  if (!is_in_background()) return true;
+  termios now{};
+  const termios raw = raw_settings();
+  return ::tcgetattr(STDIN_FILENO, &now) == 0 && now.c_lflag == raw.c_lflag &&
+         now.c_iflag == raw.c_iflag;
+}
+
 void Terminal::enter() noexcept {
   if (before_) {
-    termios raw = *before_;
-    // Signals of keys stay: Ctrl-C and Ctrl-Z mean what they always mean.
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
-    raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL);
-    raw.c_cc[VMIN] = 0;
-    raw.c_cc[VTIME] = 0;
+    const termios raw = raw_settings();
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
   if (replaces_) write_now(kEnter);
@@ -70,12 +81,19 @@ void Terminal::enter() noexcept {
 void Terminal::leave() noexcept {
   if (!is_entered_) return;
   is_entered_ = false;
+  // Else a terminal with TOSTOP would stop this program here.
+  sigset_t output;
+  sigset_t before;
+  ::sigemptyset(&output);
+  ::sigaddset(&output, SIGTTOU);
+  ::pthread_sigmask(SIG_BLOCK, &output, &before);
   if (replaces_) write_now(kLeave);
   // What was typed or sent by the mouse until now is not for the shell.
-  if (before_) {
+  if (before_ && has_own_settings()) {
     ::tcflush(STDIN_FILENO, TCIFLUSH);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
   }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Terminal::write_now(std::string_view text) noexcept {
@@ -92,20 +110,21 @@ void Terminal::write_now(std::string_view text) noexcept {
   }
 }
 
-void Terminal::draw(const std::vector<std::string>& lines, ScreenSize size) {
+bool Terminal::draw(const std::vector<std::string>& lines, ScreenSize size) {
   if (!replaces_) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
-    (void)out_.put(text);
-    return;
+    return out_.put(text);
   }
   const bool is_new = !is_known_ || size_ != size;
   std::vector<Redrawn> redrawn = changes(is_new ? std::vector<std::string>() : shown_, lines, size);
   if (is_new) redrawn.insert(redrawn.begin(), {.movement = "\x1b[0m\x1b[2J", .text = {}});
-  if (redrawn.empty() || !out_.put(redrawn)) return;
+  if (redrawn.empty()) return true;
+  if (!out_.put(redrawn)) return false;
   shown_ = lines;
   size_ = size;
   is_known_ = true;
+  return true;
 }
 
 std::optional<std::string> Terminal::read_keys() noexcept {

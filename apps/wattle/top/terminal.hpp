@@ -15,8 +15,9 @@
 
 namespace wattle::app {
 
-/// Of the terminal on `fd`, from 1x1 on; 80x24 where it does not say.
-[[nodiscard]] ScreenSize whole_screen_size(int fd) noexcept;
+/// The terminal on stdout is another process group's. False where it is not the terminal of this
+/// session.
+[[nodiscard]] bool is_in_background() noexcept;
 
 /// What must be written so that a screen with the lines `before` shows `lines`.
 [[nodiscard]] std::vector<Redrawn> changes(const std::vector<std::string>& before,
@@ -30,12 +31,13 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
   ~Terminal();
 
-  /// Draws what has changed; without escape sequences a screen below the other. Skips it if the
-  /// terminal has not taken the last one yet. Throws `WriteError`.
-  void draw(const std::vector<std::string>& lines, ScreenSize size);
+  /// Draws what has changed; without escape sequences a screen below the other. False if the
+  /// terminal has no room: then nothing is drawn. Throws `WriteError`.
+  [[nodiscard]] bool draw(const std::vector<std::string>& lines, ScreenSize size);
   /// The next `draw` draws everything.
   void forget() noexcept { is_known_ = false; }
-  /// Gives the terminal back, and takes it over again.
+  /// Gives the terminal back, and takes it over again. Settings that another process group in the
+  /// foreground has made stay as they are.
   void leave() noexcept;
   void enter() noexcept;
 
@@ -44,9 +46,11 @@ class Terminal {
   /// To wait for keys; -1 where stdin is no terminal.
   [[nodiscard]] int input() const noexcept;
   [[nodiscard]] LiveOutput& output() noexcept { return out_; }
-  [[nodiscard]] ScreenSize size() const noexcept { return whole_screen_size(out_.fd()); }
+  [[nodiscard]] ScreenSize size() const noexcept { return screen_size(out_.fd(), 0); }
 
  private:
+  [[nodiscard]] termios raw_settings() const noexcept;
+  [[nodiscard]] bool has_own_settings() const noexcept;
   /// Writes at once, waiting for a moment; ignores failures.
   void write_now(std::string_view text) noexcept;
 

@@ -9,6 +9,8 @@
 namespace wattle::app {
 namespace {
 
+constexpr TimePoint kLater = TimePoint(KeyDecoder::kPatience);
+
 std::vector<KeyKind> kinds_of(std::string_view bytes) {
   std::vector<KeyKind> kinds;
   KeyDecoder decoder;
@@ -57,10 +59,26 @@ TEST(KeyDecoder, TakesAnEscapeForItsKeyIfNothingFollows) {
   KeyDecoder decoder;
   EXPECT_TRUE(decoder.take("\x1b").empty());
   ASSERT_TRUE(decoder.is_waiting());
-  EXPECT_EQ(decoder.end_sequence()->kind, KeyKind::escape);
+  EXPECT_EQ(decoder.end_sequence(kLater)->kind, KeyKind::escape);
   EXPECT_FALSE(decoder.is_waiting());
   EXPECT_TRUE(decoder.take("\x1b[1;").empty());
-  EXPECT_FALSE(decoder.end_sequence());
+  EXPECT_FALSE(decoder.end_sequence(kLater));
+}
+
+TEST(KeyDecoder, DoesNotEndASequenceBeforeItsTime) {
+  using std::chrono::milliseconds;
+  KeyDecoder decoder;
+  EXPECT_EQ(decoder.wait_ms({}), -1);
+  EXPECT_TRUE(decoder.take("\x1b[", TimePoint(milliseconds(10))).empty());
+  // Something else woke the program up.
+  EXPECT_FALSE(decoder.end_sequence(TimePoint(milliseconds(30))));
+  EXPECT_EQ(decoder.wait_ms(TimePoint(milliseconds(30))), 30);
+  EXPECT_EQ(decoder.take("5", TimePoint(milliseconds(40))).size(), 0U);
+  EXPECT_EQ(decoder.wait_ms(TimePoint(milliseconds(60))), 30) << "from the newest byte on";
+  EXPECT_FALSE(decoder.end_sequence(TimePoint(milliseconds(60))));
+  const std::vector<Key> keys = decoder.take("~", TimePoint(milliseconds(70)));
+  ASSERT_EQ(keys.size(), 1U);
+  EXPECT_EQ(keys[0].kind, KeyKind::page_up);
 }
 
 TEST(KeyDecoder, KeepsLittleWhateverComes) {
@@ -70,7 +88,7 @@ TEST(KeyDecoder, KeepsLittleWhateverComes) {
     const char byte = static_cast<char>(random());
     for (const Key& key : decoder.take({&byte, 1})) EXPECT_LE(key.text.size(), 4U);
   }
-  (void)decoder.end_sequence();
+  (void)decoder.end_sequence(kLater);
   (void)decoder.take("\x1b[" + std::string(1000, '1'));
   EXPECT_EQ(decoder.take("q").size(), 1U) << "a sequence without end is dropped";
 }
