@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json/enum_table.hpp"
+#include "base/text/character_widths.hpp"
 #include "base/text/split.hpp"
 
 namespace wattle {
@@ -45,52 +46,18 @@ std::uint32_t code_point_of(std::string_view character) noexcept {
   return code;
 }
 
-/// From the first to the last code point.
-struct CodeRange {
-  std::uint32_t first;
-  std::uint32_t last;
-};
-/// Marks that are drawn over the character before them, and characters without width: those of the
-/// scripts of names that are met (Unicode 15, general categories Mn, Me, Cf).
-constexpr std::array<CodeRange, 14> kNoWidth = {{{0x300, 0x36F},
-                                                 {0x483, 0x489},
-                                                 {0x591, 0x5BD},
-                                                 {0x610, 0x61A},
-                                                 {0x64B, 0x65F},
-                                                 {0x900, 0x902},
-                                                 {0xE31, 0xE31},
-                                                 {0xE34, 0xE3A},
-                                                 {0xE47, 0xE4E},
-                                                 {0x1AB0, 0x1AFF},
-                                                 {0x200B, 0x200F},
-                                                 {0x20D0, 0x20FF},
-                                                 {0xFE00, 0xFE0F},
-                                                 {0xFE20, 0xFE2F}}};
-/// What a terminal draws in two columns (Unicode's East_Asian_Width W and F).
-constexpr std::array<CodeRange, 12> kTwoColumns = {{{0x1100, 0x115F},
-                                                    {0x2E80, 0x303E},
-                                                    {0x3041, 0x33FF},
-                                                    {0x3400, 0x4DBF},
-                                                    {0x4E00, 0xA4CF},
-                                                    {0xA960, 0xA97F},
-                                                    {0xAC00, 0xD7A3},
-                                                    {0xF900, 0xFAFF},
-                                                    {0xFE30, 0xFE6F},
-                                                    {0xFF00, 0xFF60},
-                                                    {0x1F300, 0x1FAFF},
-                                                    {0x20000, 0x3FFFD}}};
-
 std::size_t columns_of_character(std::string_view character) noexcept {
   constexpr std::uint32_t kFirstUnusual = 0x300;
   constexpr std::size_t kLongest = 4;
   if (character.size() > kLongest) return 1;  // not UTF-8
   const std::uint32_t code = code_point_of(character);
   if (code < kFirstUnusual) return 1;
-  const auto is_in = [code](const CodeRange& range) {
-    return code >= range.first && code <= range.last;
+  const auto is_in = [code](const auto& ranges) {
+    const auto range = std::ranges::lower_bound(ranges, code, {}, &CodeRange::last);
+    return range != ranges.end() && range->first <= code;
   };
-  if (std::ranges::any_of(kNoWidth, is_in)) return 0;
-  return std::ranges::any_of(kTwoColumns, is_in) ? 2 : 1;
+  if (is_in(kNoWidth)) return 0;
+  return is_in(kTwoColumns) ? 2 : 1;
 }
 
 /// The character or escape sequence that a text starts with.

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/text/character_widths.hpp"
 #include "base/text/facts_text.hpp"
 
 namespace wattle {
@@ -19,6 +20,28 @@ TEST(TextStyle, CountsTheColumnsThatATerminalDraws) {
   EXPECT_EQ(cut("漢字", 3), "漢") << "half a character has no room";
   EXPECT_EQ(cut("e\xcc\x81x", 1), "e\xcc\x81");
   EXPECT_EQ(to_style_characters("54 °C", {.unicode = false}), "54 C");
+}
+
+TEST(TextStyle, KnowsTheWidthsOfAllScripts) {
+  EXPECT_EQ(columns_of("한글"), 4U);
+  EXPECT_EQ(columns_of("！￠"), 4U) << "full width";
+  EXPECT_EQ(columns_of("\u231A\U0001F525"), 4U) << "pictures, in the first plane too";
+  EXPECT_EQ(columns_of("\u303F\uFF61"), 2U) << "a space and a stop of half width";
+  EXPECT_EQ(columns_of("\u0915\u094D"), 1U) << "a virama";
+  EXPECT_EQ(columns_of("\u05D0\u05BF\u0E01\u0E31"), 2U) << "marks of Hebrew and Thai";
+  EXPECT_EQ(columns_of("a\u200Db\uFEFF"), 2U) << "no width";
+}
+
+TEST(TextStyle, HasItsTablesInOrder) {
+  const auto is_in_order = [](const auto& ranges) {
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].first > ranges[i].last) return false;
+      if (i > 0 && ranges[i].first <= ranges[i - 1].last) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(is_in_order(kNoWidth));
+  EXPECT_TRUE(is_in_order(kTwoColumns));
 }
 
 TEST(ColumnsOf, AreCharactersWithoutEscapeSequences) {
