@@ -23,7 +23,7 @@ using std::chrono::nanoseconds;
 constexpr std::uint32_t kDefaultColumns = 360;
 constexpr std::uint32_t kMostColumns = 1000;
 /// A power of two: a period in whole milliseconds is divided by it without a rest.
-constexpr std::int64_t kMostSteps = 8;
+constexpr std::int64_t kMostSteps = 4;
 
 std::uint32_t columns_in(const UrlQuery& query) {
   const auto text = query.find("columns");
@@ -35,8 +35,7 @@ std::uint32_t columns_in(const UrlQuery& query) {
 }
 
 /// Whole columns, each a multiple of `period`; what is left of the window is left out.
-EnergyHistory::Columns columns_of(const UnixWindow& window, std::uint32_t most,
-                                  milliseconds period) {
+TimeColumns columns_of(const UnixWindow& window, std::uint32_t most, milliseconds period) {
   const auto length = std::llround((window.to - window.from) * 1000.0) / period.count();
   if (length < 1) {
     throw QueryFault(fmt::format("The window must be at least {} s long.", Seconds(period).count()),
@@ -48,7 +47,7 @@ EnergyHistory::Columns columns_of(const UnixWindow& window, std::uint32_t most,
   return {.begin = from_unix(window.from),
           .width = per_column * period,
           .count = static_cast<std::size_t>(length / per_column),
-          .steps = steps};
+          .steps = static_cast<std::size_t>(steps)};
 }
 
 std::string number_of(std::optional<Watts> power) {
@@ -57,24 +56,21 @@ std::string number_of(std::optional<Watts> power) {
 }
 
 template <class Value>
-std::string list_of(const std::vector<PowerColumn>& columns, Value value) {
+std::string list_of(const std::vector<ColumnPower>& columns, Value value) {
   std::string text;
-  for (const PowerColumn& column : columns) {
+  for (const ColumnPower& column : columns) {
     if (!text.empty()) text += ',';
     text += number_of(value(column));
   }
   return text;
 }
 
-std::string json_of(const std::vector<PowerColumn>& columns) {
-  const auto doubt = [](const PowerColumn& column) {
-    return column.mean ? std::optional(column.uncertainty) : std::nullopt;
-  };
+std::string json_of(const std::vector<ColumnPower>& columns) {
   return fmt::format(R"("mean_w":[{}],"uncertainty_w":[{}],"lowest_w":[{}],"highest_w":[{}])",
-                     list_of(columns, [](const PowerColumn& column) { return column.mean; }),
-                     list_of(columns, doubt),
-                     list_of(columns, [](const PowerColumn& column) { return column.lowest; }),
-                     list_of(columns, [](const PowerColumn& column) { return column.highest; }));
+                     list_of(columns, [](const ColumnPower& column) { return column.mean; }),
+                     list_of(columns, [](const ColumnPower& column) { return column.uncertainty; }),
+                     list_of(columns, [](const ColumnPower& column) { return column.lowest; }),
+                     list_of(columns, [](const ColumnPower& column) { return column.highest; }));
 }
 
 }  // namespace
@@ -91,7 +87,7 @@ Response power_answer(EnergyHistory* history, std::string_view text, millisecond
   if (is_coarse) window = rounded_down(window, public_period);
   window.from = std::max(window.from, to_unix(history->oldest()));
   if (is_coarse) window = rounded_down(window, public_period);
-  const EnergyHistory::Columns columns =
+  const TimeColumns columns =
       columns_of(window, most, is_coarse ? public_period : EnergyHistory::kPeriod);
   const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
   std::string domains;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace wattle::daemon {
@@ -97,43 +96,45 @@ void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint e
   figure.uncertainty = (std::ceil(figure.uncertainty / quantum) + 1.0) * quantum;
 }
 
-std::vector<PowerColumn> EnergyHistory::columns_of(const Entry& entry, const Columns& columns) {
-  const CourseSource source{.domain = entry.domain,
-                            .counter = entry.readings->counter(entry.place),
-                            .gauges = entry.readings->gauges(entry.place)};
-  const auto count = static_cast<std::int64_t>(columns.count);
-  PowerCourse course =
-      power_course(std::span(&source, 1), {.begin = columns.begin,
-                                           .end = columns.begin + count * columns.width,
-                                           .interval = columns.width / columns.steps,
-                                           .most_columns = columns.count});
-  return std::move(course.domains.front().columns);
+std::vector<ColumnPower> EnergyHistory::columns_of(const Entry& entry, const TimeColumns& columns) {
+  // The gauge where it shows power, as in the plots of runs.
+  std::vector<ColumnPower> all = gauge_columns(entry.readings->gauges(entry.place), columns);
+  const bool is_known =
+      std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
+  const History* const counter = entry.readings->counter(entry.place);
+  if (is_known || counter == nullptr) return all;
+  const EnergyFigure whole = entry.readings->energy(
+      entry.place, {.begin = columns.begin, .end = columns.edge(columns.count)});
+  return whole.flags.has(Flag::stuck) ? std::vector<ColumnPower>(columns.count)
+                                      : counter_columns(*counter, columns);
 }
 
-std::vector<PowerColumn> EnergyHistory::coarse_columns(const Entry& entry, const Columns& columns,
-                                                       Joules quantum) {
-  std::vector<PowerColumn> all(columns.count);
+std::vector<ColumnPower> EnergyHistory::coarse_columns(const Entry& entry,
+                                                       const TimeColumns& columns, Joules quantum) {
+  std::vector<ColumnPower> all(columns.count);
   const History* const counter = entry.readings->counter(entry.place);
-  const TimePoint end = columns.begin + static_cast<std::int64_t>(columns.count) * columns.width;
-  const EnergyFigure whole = entry.readings->energy(entry.place, {columns.begin, end});
+  const EnergyFigure whole = entry.readings->energy(
+      entry.place, {.begin = columns.begin, .end = columns.edge(columns.count)});
   if (counter == nullptr || whole.flags.has(Flag::stuck)) return all;
   const Seconds width(columns.width);
   TimePoint at = columns.begin;
   std::optional<Joules> before = rounded_down(*counter, at, quantum);
-  for (PowerColumn& column : all) {
+  for (ColumnPower& column : all) {
     const std::optional<Joules> after = rounded_down(*counter, at + columns.width, quantum);
     const bool is_known =
         before && after &&
         counter->condition(at, at + columns.width).unknown == std::chrono::nanoseconds(0);
-    if (is_known) column.mean = (*after - *before) / width;
-    column.uncertainty = quantum / width;
+    if (is_known) {
+      column.mean = (*after - *before) / width;
+      column.uncertainty = quantum / width;
+    }
     before = after;
     at += columns.width;
   }
   return all;
 }
 
-std::vector<EnergyHistory::Power> EnergyHistory::powers(const Columns& columns,
+std::vector<EnergyHistory::Power> EnergyHistory::powers(const TimeColumns& columns,
                                                         Joules quantum) const {
   std::vector<Power> all;
   for (const Entry& entry : entries_) {

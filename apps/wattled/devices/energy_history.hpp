@@ -3,14 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "devices/power_columns.hpp"
 #include "http/loop.hpp"
 #include "http/pace.hpp"
 #include "sampling/energy_figure.hpp"
-#include "sampling/power_course.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"
 
@@ -50,22 +49,15 @@ class EnergyHistory {
   /// not cover an end of the window.
   [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
 
-  /// Equal intervals of time, one after the other.
-  struct Columns {
-    TimePoint begin;
-    std::chrono::nanoseconds width;  ///< a multiple of `kPeriod`
-    std::size_t count;
-    std::int64_t steps;  ///< into which each is divided for its extremes
-  };
   struct Power {
     Domain domain;
-    std::vector<PowerColumn> columns;
+    std::vector<ColumnPower> columns;
   };
   /// The start of what is kept.
   [[nodiscard]] TimePoint oldest() const { return loop_.now() - kept_; }
   /// The power of each domain, in the order of the domains. `quantum` > 0: of CPUs from counters
   /// rounded down to multiples of it, without extremes.
-  [[nodiscard]] std::vector<Power> powers(const Columns& columns, Joules quantum) const;
+  [[nodiscard]] std::vector<Power> powers(const TimeColumns& columns, Joules quantum) const;
 
  private:
   /// A domain, and where its readings are.
@@ -77,10 +69,10 @@ class EnergyHistory {
   void tick();
   void make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
                    EnergyFigure& figure) const;
-  [[nodiscard]] static std::vector<PowerColumn> columns_of(const Entry& entry,
-                                                           const Columns& columns);
-  [[nodiscard]] static std::vector<PowerColumn> coarse_columns(const Entry& entry,
-                                                               const Columns& columns,
+  [[nodiscard]] static std::vector<ColumnPower> columns_of(const Entry& entry,
+                                                           const TimeColumns& columns);
+  [[nodiscard]] static std::vector<ColumnPower> coarse_columns(const Entry& entry,
+                                                               const TimeColumns& columns,
                                                                Joules quantum);
 
   Loop& loop_;

@@ -20,7 +20,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Json = nlohmann::json;
 
-/// A package of 50 W that has been read for 20 s from now, kept for a minute.
+/// A package of 50 W, and a GPU that draws 100 W and 200 W in turn, each for 0.5 s. Both have been
+/// read for 20 s from now, and are kept for a minute.
 class PowerAnswer : public testing::Test {
  protected:
   PowerAnswer() {
@@ -30,6 +31,13 @@ class PowerAnswer : public testing::Test {
     counters.push_back(fakes::constant_power(channel, Watts(50.0), begin_, 1'000'000));
     std::vector<std::unique_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
+    std::vector<fakes::ScriptedCounter> gauges;
+    gauges.push_back(
+        {{.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}, [this](TimePoint now) {
+           const auto halves = (now - begin_) / milliseconds(500);
+           return fakes::Shown{.raw = halves % 2 == 0 ? 100U : 200U};
+         }});
+    sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), clock_));
     history_.emplace(std::move(sensors), loop_, clock_, seconds(60));
     loop_.advance(seconds(20));
   }
@@ -41,6 +49,12 @@ class PowerAnswer : public testing::Test {
         public_period);
     EXPECT_EQ(response.status, 200U) << response.body;
     return Json::parse(response.body);
+  }
+  [[nodiscard]] static Json of(const Json& answer, const std::string& domain) {
+    for (const Json& each : answer["domains"]) {
+      if (each["domain"] == domain) return each;
+    }
+    return nullptr;
   }
   [[nodiscard]] std::string refusal_of(const std::string& query) {
     try {
@@ -63,9 +77,8 @@ TEST_F(PowerAnswer, IsTheMeanOfEachColumn) {
   EXPECT_EQ(answer["schema"], "wattled.power/1");
   EXPECT_EQ(answer["columns"], 4);
   EXPECT_EQ(answer["column_s"], 2.0);
-  EXPECT_EQ(answer["step_s"], 0.25);
-  const Json& package = answer["domains"][0];
-  EXPECT_EQ(package["domain"], "package_0");
+  EXPECT_EQ(answer["step_s"], 0.5);
+  const Json& package = of(answer, "package_0");
   EXPECT_EQ(package["additive"], true);
   for (const char* const key : {"mean_w", "uncertainty_w", "lowest_w", "highest_w"}) {
     ASSERT_EQ(package[key].size(), 4U) << key;
@@ -78,11 +91,23 @@ TEST_F(PowerAnswer, IsTheMeanOfEachColumn) {
   }
 }
 
+TEST_F(PowerAnswer, OfAGaugeHasTheExtremesOfItsSteps) {
+  const Json answer = ask(unix_at(2.0), unix_at(10.0), "&columns=4");
+  const Json& gpu = of(answer, "nvidia_gpu_0");
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(gpu["mean_w"][i].get<double>(), 150.0, 1.0);
+    // A step holds one value; a reading may come a little after its start.
+    EXPECT_NEAR(gpu["lowest_w"][i].get<double>(), 100.0, 1.0);
+    EXPECT_NEAR(gpu["highest_w"][i].get<double>(), 200.0, 1.0);
+    EXPECT_TRUE(gpu["uncertainty_w"][i].is_null());
+  }
+}
+
 TEST_F(PowerAnswer, HasAsManyColumnsAsWereAskedForAtMost) {
   for (const int most : {1, 3, 7, 360, 1000}) {
     const Json answer = ask(unix_at(0.0), unix_at(19.9), "&columns=" + std::to_string(most));
     EXPECT_LE(answer["columns"].get<int>(), most);
-    EXPECT_EQ(answer["domains"][0]["mean_w"].size(), answer["columns"].get<std::size_t>());
+    EXPECT_EQ(of(answer, "package_0")["mean_w"].size(), answer["columns"].get<std::size_t>());
     const double width = answer["column_s"].get<double>();
     EXPECT_NEAR(width / 0.1, std::round(width / 0.1), 1e-9) << "a multiple of the readings";
     EXPECT_LE(width * answer["columns"].get<double>(), 19.9 + 1e-9);
@@ -90,11 +115,11 @@ TEST_F(PowerAnswer, HasAsManyColumnsAsWereAskedForAtMost) {
 }
 
 TEST_F(PowerAnswer, IsUnknownWhereNothingWasRead) {
-  const Json means = ask(unix_at(-4.0), unix_at(4.0), "&columns=8")["domains"][0]["mean_w"];
+  const Json means = of(ask(unix_at(-4.0), unix_at(4.0), "&columns=8"), "package_0")["mean_w"];
   EXPECT_TRUE(means[0].is_null()) << means;
   EXPECT_TRUE(means[2].is_null()) << means;
   EXPECT_TRUE(means[7].is_number()) << means;
-  EXPECT_TRUE(ask(unix_at(100.0), unix_at(110.0))["domains"][0]["mean_w"][0].is_null());
+  EXPECT_TRUE(of(ask(unix_at(100.0), unix_at(110.0)), "package_0")["mean_w"][0].is_null());
 }
 
 TEST_F(PowerAnswer, StartsWithWhatIsKept) {
@@ -113,7 +138,7 @@ TEST_F(PowerAnswer, ForStrangersIsInWholeJoulesOfWholeSeconds) {
   const Json answer = ask(from + 0.4, from + 8.7, "&columns=1000", seconds(1));
   EXPECT_EQ(answer["from"], from);
   EXPECT_EQ(answer["columns"], 8);
-  const Json& package = answer["domains"][0];
+  const Json& package = of(answer, "package_0");
   for (std::size_t i = 0; i < 8; ++i) {
     const double mean = package["mean_w"][i].get<double>();
     EXPECT_EQ(mean, std::floor(mean));

@@ -1,0 +1,104 @@
+#include "devices/power_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::nanoseconds;
+using Edges = std::vector<std::optional<Boundary>>;
+
+/// Widens the extremes of a column.
+void extend(ColumnPower& column, Watts power) noexcept {
+  column.lowest = std::min(column.lowest.value_or(power), power);
+  column.highest = std::max(column.highest.value_or(power), power);
+}
+
+Joules energy_between(const Boundary& first, const Boundary& last, Joules tick) noexcept {
+  const double ticks = static_cast<double>(last.ticks - first.ticks);
+  return (ticks + last.fraction - first.fraction) * tick;
+}
+
+/// The mean power of each step; absent where an end of it is.
+std::vector<std::optional<Watts>> powers_of(const Edges& edges, Joules tick, Seconds length) {
+  std::vector<std::optional<Watts>> powers;
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
+    std::optional<Watts> power;
+    if (edges[i] && edges[i + 1]) power = energy_between(*edges[i], *edges[i + 1], tick) / length;
+    powers.push_back(power);
+  }
+  return powers;
+}
+
+/// How wrong the counter can be at the start of a step: by a tick, by how long the reading took,
+/// and, between two readings, by how much the power changed there.
+Joules doubt_at(const Edges& edges, const std::vector<std::optional<Watts>>& powers,
+                std::size_t step, Joules tick) {
+  const Watts before = (step > 0 ? powers[step - 1] : std::nullopt).value_or(Watts());
+  const Watts after = (step < powers.size() ? powers[step] : std::nullopt).value_or(Watts());
+  const Watts change(std::abs(after.si() - before.si()));
+  const bool has_both = before > Watts() && after > Watts();
+  return tick + std::max(before, after) * Seconds(edges[step]->half_width) +
+         (has_both ? change : std::max(before, after)) * Seconds(edges[step]->bracket);
+}
+
+}  // namespace
+
+std::vector<ColumnPower> counter_columns(const History& counter, const TimeColumns& columns) {
+  const Joules tick = counter.channel().counter.tick;
+  Edges edges;
+  for (std::size_t i = 0; i <= columns.count * columns.steps; ++i) {
+    edges.push_back(counter.at(columns.step(i)));
+  }
+  const Seconds width(columns.width);
+  const auto powers = powers_of(edges, tick, width / static_cast<double>(columns.steps));
+  std::vector<ColumnPower> all(columns.count);
+  for (std::size_t i = 0; i < columns.count; ++i) {
+    const std::size_t first = i * columns.steps;
+    const std::size_t last = first + columns.steps;
+    if (!edges[first] || !edges[last]) continue;
+    const Condition condition = counter.condition(columns.edge(i), columns.edge(i + 1));
+    if (condition.unknown > nanoseconds(0)) continue;
+    all[i].mean = energy_between(*edges[first], *edges[last], tick) / width;
+    all[i].uncertainty = Joules(std::hypot(doubt_at(edges, powers, first, tick).si(),
+                                           doubt_at(edges, powers, last, tick).si())) /
+                         width;
+    for (std::size_t step = first; columns.steps > 1 && step < last; ++step) {
+      if (powers[step]) extend(all[i], *powers[step]);
+    }
+  }
+  return all;
+}
+
+std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
+                                       const TimeColumns& columns) {
+  std::vector<ColumnPower> all(columns.count);
+  const auto found = std::ranges::find_if(gauges, [&](const History* gauge) {
+    return gauge->gauge_window(columns.begin, columns.edge(columns.count)).known > nanoseconds(0);
+  });
+  if (found == gauges.end()) return all;
+  const History& gauge = **found;
+  const auto power = [&](const GaugeWindow& window, nanoseconds length) -> std::optional<Watts> {
+    if (window.known <= nanoseconds(0) || 2 * window.known < length) return std::nullopt;
+    return Watts(gauge.channel().scale() * window.mean_raw());
+  };
+  for (std::size_t i = 0; i < columns.count; ++i) {
+    GaugeWindow sum;
+    for (std::size_t step = i * columns.steps; step < (i + 1) * columns.steps; ++step) {
+      const TimePoint begin = columns.step(step);
+      const TimePoint end = columns.step(step + 1);
+      const GaugeWindow window = gauge.gauge_window(begin, end);
+      sum += window;
+      const auto mean = power(window, end - begin);
+      if (mean && columns.steps > 1) extend(all[i], *mean);
+    }
+    all[i].mean = power(sum, columns.width);
+    if (!all[i].mean) all[i] = {};
+  }
+  return all;
+}
+
+}  // namespace wattle::daemon

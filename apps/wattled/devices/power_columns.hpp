@@ -1,0 +1,52 @@
+// The power of a domain over time, in columns of equal length, at a cost that does not grow with
+// the time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sampling/history.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle::daemon {
+
+/// Equal intervals of time, one after the other.
+struct TimeColumns {
+  TimePoint begin;
+  std::chrono::nanoseconds width;
+  std::size_t count;
+  std::size_t steps;  ///< into which each is divided for its extremes
+
+  [[nodiscard]] TimePoint edge(std::size_t column) const noexcept {
+    return begin + static_cast<std::chrono::nanoseconds::rep>(column) * width;
+  }
+  [[nodiscard]] TimePoint step(std::size_t step) const noexcept {
+    return begin + static_cast<std::chrono::nanoseconds::rep>(step) * width /
+                       static_cast<std::chrono::nanoseconds::rep>(steps);
+  }
+};
+
+/// The power of a column; absent: not known.
+struct ColumnPower {
+  std::optional<Watts> mean{};
+  std::optional<Watts> uncertainty{};  ///< of `mean`, k = 2, sampling only
+  /// The extremes of the means of its steps; absent if a column is one step.
+  std::optional<Watts> lowest{};
+  std::optional<Watts> highest{};
+};
+
+/// From a counter: differences of what it showed at the edges, interpolated between two readings.
+/// A column of which a part is unknown is unknown. Looks up the counter once per step.
+[[nodiscard]] std::vector<ColumnPower> counter_columns(const History& counter,
+                                                       const TimeColumns& columns);
+
+/// From the first gauge of power that showed anything. A column of which less than a half is known
+/// is unknown. Integrates the gauge once per step. Its uncertainty is not found: that of an
+/// integral takes the values in it.
+[[nodiscard]] std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
+                                                     const TimeColumns& columns);
+
+}  // namespace wattle::daemon
