@@ -168,6 +168,7 @@ export class Model {
   }
 
   discover(found: Discovery): void {
+    for (const device of this.devices.values()) device.isStreamed = false;
     this.gpus = new Map(found.gpus.map(({id, domain, name}) => {
       const device = this.device(domain ?? `gpu_${id}`);
       device.model = name;
@@ -193,9 +194,13 @@ export class Model {
     return domains.map((domain) => this.device(domain));
   }
 
+  /// A stream was still there at `time`: what it has not changed holds.
+  hold(kind: "gpu" | "cpu", time: number): void {
+    for (const device of this.streamed(kind)) device.hold(time);
+  }
+
   /// A line of a stream that came at `time`.
   takeLine(kind: "gpu" | "cpu", line: string, time: number): void {
-    for (const device of this.streamed(kind)) device.hold(time);
     const reason = /^: (gpu|cpu) (\d+)( dram)?: (.*)$/.exec(line);
     if (reason) {
       const [, , id = "", isMemory, text = ""] = reason;
@@ -271,6 +276,11 @@ export class Model {
       device.memoryTotal = valueOf(total, domain);
       device.utilization = valueOf(busy, domain);
       device.temperature = valueOf(heat, domain);
+    }
+    // A daemon that was started again may have lost some.
+    const listed = new Set(named("sensor_up").map(({labels}) => labels["domain"]));
+    for (const {domain, isStreamed} of this.devices.values()) {
+      if (!isStreamed && !listed.has(domain)) this.devices.delete(domain);
     }
     for (const {labels} of named("device_info")) {
       const device = this.device(labels["domain"]!);

@@ -142,6 +142,8 @@ export class Card {
   readonly element = make("article", "card");
   readonly plot: PowerPlot;
   isVisible = true;
+  /// What its plot shows: "" the last minutes, else a part of the history; null: nothing yet.
+  shown: string | null = null;
   private readonly title = make("h3");
   private readonly model = make("p", "model");
   private readonly value = make("p", "value");
@@ -252,6 +254,7 @@ const kWords: Record<Category, [string, string]> = {
 
 /// One sentence for who reads or hears the page instead of looking at it.
 export function summaryOf(host: string, devices: Device[], power: Total, energy: Total, since: number, now: number): string {
+  if (devices.length === 0) return `No device of ${host} can be read. The reasons are below.`;
   if (power.value === null) return `The power of ${host} is unknown.`;
   const counted = devices.filter(({isAdditive}) => isAdditive);
   const parts = (Object.keys(kWords) as Category[]).flatMap((category) => {
