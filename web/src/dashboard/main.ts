@@ -335,15 +335,18 @@ class Dashboard {
     const names = (list: {name: string}[]) => list.map(({name}) => name).join(", ");
     setNumber(byId("total"), power.value === null ? null : powerParts(power.value), power.missing.length > 0 && power.value !== null ? "≥ " : "");
     byId("total").parentElement!.classList.toggle("is-old", [...this.model.devices.values()].some((device) => isOld(device, now)));
-    setText(byId("total-note"), power.missing.length > 0 ? `Without ${names(power.missing)}` : "");
+    const reasons = new Set(power.missing.map(({reason}) => reason));
+    setText(byId("total-note"), power.missing.length === 0 ? ""
+      : power.value !== null ? `Without ${names(power.missing)}` : `Unknown: ${[...reasons].join("; ")}`);
     const isLess = energy.missing.length > 0 ||
       [...this.model.devices.values()].some((device) => device.isAdditive && device.energy.isAtLeast);
     setNumber(byId("energy"), energy.value === null ? null : energyParts(energy.value),
               isLess && energy.value !== null ? "≥ " : "");
     const mean = energy.value !== null && now - this.since > 5 ? `, mean ${powerText(energy.value / (now - this.since))}` : "";
+    const until = this.lostFor.has("metrics") ? `until ${clock(this.lastHeard.metrics, 1)}` : null;
     setText(byId("since"), clock(this.since, 1));
     setText(byId("energy-note"), energy.value === null ? "" :
-      `${wattHours(energy.value)} in ${duration(now - this.since)}${isLess ? "" : mean}` +
+      `${wattHours(energy.value)} ${until ?? `in ${duration(now - this.since)}${isLess ? "" : mean}`}` +
       (energy.missing.length > 0 ? `, without ${names(energy.missing)}` : ""));
   }
 
