@@ -132,6 +132,15 @@ std::string cpu_cell(const GroupRow& row, std::optional<Seconds> length) {
          fmt::format("{:.1f}", 100.0 * (row.cpu / *length));
 }
 
+/// The typical value of a range: three digits of it are enough.
+std::string share_power_cell(const GroupRow& row, std::optional<Seconds> length,
+                             const TopUnit& unit) {
+  constexpr double kShownPart = 0.01;
+  if (!row.energy || !length) return std::string(kUnknownCell);
+  const double power_w = (row.energy->typical / *length).si();
+  return power_text(Uncertain{power_w, power_w * kShownPart}, unit);
+}
+
 TableColumn named_column(std::string name, unsigned rank) {
   return {.name = std::move(name), .rank = rank};
 }
@@ -155,11 +164,7 @@ std::vector<TableColumn> group_columns(const ShownRows& shown, const GroupTable&
                   .is_last = true};
   for (const GroupRow& row : shown.rows) {
     share.cells.push_back(group_cell(row.share));
-    power.cells.push_back(
-        row.energy && groups.length
-            ? power_text(Uncertain{(row.energy->typical / *groups.length).si(), 0.0},
-                         view.shown_unit())
-            : std::string(kUnknownCell));
+    power.cells.push_back(share_power_cell(row, groups.length, view.shown_unit()));
     cpu.cells.push_back(cpu_cell(row, groups.length));
     memory.cells.push_back(group_cell(row.memory_bytes));
     gpu.cells.push_back(group_cell(row.gpu_percent));
