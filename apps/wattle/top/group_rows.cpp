@@ -9,24 +9,18 @@
 #include <utility>
 
 #include "base/text/text.hpp"
-#include "usage/process/process_times.hpp"
 
 namespace wattle::app {
 namespace {
 
 std::string group_name(const TopProcess& process, TopKey key) {
-  const auto or_none = [](std::string found, const char* none) {
-    return found.empty() ? std::string(none) : found;
-  };
   switch (key) {
     case TopKey::user:
       return process.user;
     case TopKey::cgroup:
-      return process.cgroup;
     case TopKey::container:
-      return or_none(container_in(process.cgroup), "no container");
     case TopKey::pod:
-      return or_none(pod_in(process.cgroup), "no pod");
+      return name_in_cgroup(process.cgroup, key);
     case TopKey::command:
     case TopKey::process:
       break;

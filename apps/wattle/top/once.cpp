@@ -56,17 +56,19 @@ bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
 }
 
 std::string group_name(const TopOptions& options, const ProcessUse& use, UserNames& users) {
-  if (options.key == TopKey::command) return use.name;
-  if (options.key == TopKey::user) return users.of(options.system, use.pid);
-  std::string cgroup = cgroup_of(options.system, use.pid);
-  if (options.key == TopKey::cgroup) return cgroup;
-  if (options.key == TopKey::process) return fmt::format("{} {}", use.name, use.pid);
-  if (options.key == TopKey::pod) {
-    const std::string pod = pod_in(cgroup);
-    return pod.empty() ? "no pod" : pod;
+  switch (options.key) {
+    case TopKey::user:
+      return users.of(options.system, use.pid);
+    case TopKey::cgroup:
+    case TopKey::container:
+    case TopKey::pod:
+      return name_in_cgroup(cgroup_of(options.system, use.pid), options.key);
+    case TopKey::process:
+      return fmt::format("{} {}", use.name, use.pid);
+    case TopKey::command:
+      break;
   }
-  const std::string container = container_in(cgroup);
-  return container.empty() ? "no container" : container;
+  return use.name;
 }
 
 /// Energy of the groups: a share of what was measured, else the estimate if it was asked for.

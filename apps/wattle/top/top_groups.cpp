@@ -7,6 +7,15 @@
 
 namespace wattle::app {
 
+std::string name_in_cgroup(const std::string& cgroup, TopKey key) {
+  const auto or_none = [](std::string found, const char* none) {
+    return found.empty() ? std::string(none) : found;
+  };
+  if (key == TopKey::container) return or_none(container_in(cgroup), "no container");
+  if (key == TopKey::pod) return or_none(pod_in(cgroup), "no pod");
+  return cgroup;
+}
+
 TopGroups group_uses(const std::vector<ProcessUse>& uses, Seconds busy,
                      const std::function<std::string(const ProcessUse&)>& name_of) {
   std::map<std::string, TopGroup> by_name;

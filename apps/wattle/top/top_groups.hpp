@@ -16,6 +16,10 @@ namespace wattle::app {
 /// What processes are grouped by.
 enum class TopKey : std::uint8_t { command, user, cgroup, container, pod, process };
 
+/// The name of the group of a control group: its path, container or pod; "no container", "no pod"
+/// where the path names none.
+[[nodiscard]] std::string name_in_cgroup(const std::string& cgroup, TopKey key);
+
 struct TopGroup {
   std::string name;
   std::size_t processes = 0;

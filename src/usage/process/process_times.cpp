@@ -53,10 +53,15 @@ std::vector<ProcessTimes> read_process_times(const System& system) {
 std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
                                      const std::vector<ProcessTimes>& after) {
   std::vector<ProcessUse> uses;
+  if (before.empty()) return uses;
+  const std::uint64_t newest =
+      std::ranges::max_element(before, {}, &ProcessTimes::start_time)->start_time;
   for (const ProcessTimes& now : after) {
     const auto was = std::ranges::lower_bound(before, now.pid, {}, &ProcessTimes::pid);
     const bool is_same =
         was != before.end() && was->pid == now.pid && was->start_time == now.start_time;
+    // It could not be read then: how much of it was before is not known.
+    if (!is_same && now.start_time < newest) continue;
     const std::uint64_t from = is_same ? std::min(was->ticks, now.ticks) : 0;
     if (now.ticks == from) continue;
     uses.push_back({.pid = now.pid, .name = now.name, .cpu = ClockTicks(now.ticks - from)});

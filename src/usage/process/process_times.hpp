@@ -31,7 +31,8 @@ struct ProcessUse {
 };
 
 /// What those that are in `after` used since `before`, both as `read_process_times` gives them: who
-/// used most comes first, who used nothing is left out.
+/// used most comes first. Who used nothing is left out, and whose use is not known: it ran before,
+/// but is not in `before`.
 [[nodiscard]] std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
                                                    const std::vector<ProcessTimes>& after);
 

@@ -58,6 +58,22 @@ TEST(ProcessTimes, GiveWhatEachProcessUsedSince) {
   EXPECT_DOUBLE_EQ(uses[1].cpu.count(), 0.25);
 }
 
+TEST(ProcessTimes, DoNotCountThePastOfOneThatWasNotRead) {
+  const std::vector<ProcessTimes> after = {{1, 10, "init", 500}, {5, 15, "seen again", 9000}};
+  EXPECT_TRUE(uses_between({{1, 10, "init", 500}, {7, 20, "other", 90}}, after).empty());
+  EXPECT_TRUE(uses_between({}, after).empty()) << "nothing could be listed";
+}
+
+TEST(TopGroups, AreNamedByTheControlGroup) {
+  const std::string id(64, 'a');
+  const std::string pod = "/kubepods/burstable/pod0a1b2c3d-1111-2222-3333-444455556666/";
+  EXPECT_EQ(name_in_cgroup(pod + id, TopKey::cgroup), pod + id);
+  EXPECT_EQ(name_in_cgroup(pod + id, TopKey::container), "aaaaaaaaaaaa");
+  EXPECT_EQ(name_in_cgroup(pod + id, TopKey::pod), "0a1b2c3d");
+  EXPECT_EQ(name_in_cgroup("/user.slice", TopKey::container), "no container");
+  EXPECT_EQ(name_in_cgroup("/user.slice", TopKey::pod), "no pod");
+}
+
 TEST(Containers, AreFoundInThePathsOfTheirGroups) {
   const std::string id(64, 'a');
   EXPECT_EQ(container_in("/docker/" + id), "aaaaaaaaaaaa");
