@@ -53,7 +53,7 @@ async function findings(page) {
     "`${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`)");
 }
 
-const machine = new Machine({steady: true});
+const machine = new Machine({steady: !options.images});
 let browser;
 let daemon;
 let url;
@@ -241,10 +241,10 @@ async function checkToken() {
   }
 }
 
-// Pictures of the page at the widths of a screen and a phone.
+// Pictures of the page at the widths of a screen and a phone, once its plots are full.
 async function writeImages(folder) {
   mkdirSync(folder, {recursive: true});
-  await pause(45_000);
+  await pause(295_000);
   for (const [name, width, height] of [["dashboard", 1280, 900], ["dashboard-phone", 390, 844]]) {
     for (const dark of [false, true]) {
       const page = await browser.open(url, {dark, width, height});
