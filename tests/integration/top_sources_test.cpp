@@ -70,8 +70,8 @@ TEST_F(TopCommand, DividesThePowerOfEightGpus) {
     for (const std::size_t i : gpus) sum_w += line["devices"][i]["power_w"].get<double>();
     return sum_w;
   };
-  const auto expect_row = [&](const std::string& start, std::vector<std::size_t> gpus) {
-    EXPECT_NEAR(watts_of(line, start), power_w(std::move(gpus)), 1e-6) << start;
+  const auto expect_row = [&](const std::string& name, std::vector<std::size_t> gpus) {
+    EXPECT_NEAR(watts_of(line, name), power_w(std::move(gpus)), 1e-6) << name;
   };
   expect_row(own_name(), {0, 1, 2, 3});
   expect_row("idle machine", {6});
@@ -127,26 +127,36 @@ class TopClient : public TopCommand {
   }
 };
 
+constexpr const char* kReading =
+    R"({"schema":"wattle.stream/1","type":"reading","elapsed_s":1.0,"server":"node1:4747",)"
+    R"("gpus":{"status":"off"},"cpus":{"status":"live"},"devices":[]})";
+constexpr const char* kTwoMessages =
+    "echo 'wattle stream: node1 was late' >&2\necho 'wattle stream: node1 is gone' >&2\nexit 2\n";
+
 TEST_F(TopClient, MayWriteAsManyMessagesAsItWants) {
-  const std::string reading =
-      R"({"schema":"wattle.stream/1","type":"reading","elapsed_s":1.0,"server":"node1:4747",)"
-      R"("gpus":{"status":"off"},"cpus":{"status":"live"},"devices":[]})";
   ASSERT_EQ(::mkfifo(path("wait").c_str(), 0600), 0);
-  Process process(with_client("head -c 300000 /dev/zero | tr '\\0' x >&2\necho '" + reading +
-                              "'\necho 'wattle stream: the end' >&2\nread wait < " +
-                              path("wait").string() + "\nexit 2\n"));
+  Process process(with_client(
+      fmt::format("head -c 300000 /dev/zero | tr '\\0' x >&2\necho '{}'\nread wait < {}\nexit 2\n",
+                  kReading, path("wait").string())));
   EXPECT_TRUE(process.prints("\"name\":\"node1:4747\""));
   process.send(SIGTERM);
   EXPECT_EQ(process.wait().code(), 0);
 }
 
-TEST_F(TopClient, HasTheLastWordWhereItEnds) {
+TEST_F(TopClient, SaysWithItsFirstMessageWhyItCannotStart) {
   constexpr int kNothing = 2;
-  const Outcome outcome =
-      run(with_client("echo 'wattle stream: a first message' >&2\n"
-                      "echo 'wattle stream: node1 is gone' >&2\nexit 2\n"));
+  const Outcome outcome = run(with_client(kTwoMessages));
   EXPECT_EQ(outcome.code(), kNothing);
-  EXPECT_EQ(outcome.err, "wattle top: node1 is gone\n");
+  EXPECT_EQ(outcome.err, "wattle top: node1 was late\n");
+}
+
+TEST_F(TopClient, SaysWithItsLastMessageWhyItEnds) {
+  ASSERT_EQ(::mkfifo(path("wait").c_str(), 0600), 0);
+  Process process(with_client(
+      fmt::format("echo '{}'\nread wait < {}\n{}", kReading, path("wait").string(), kTwoMessages)));
+  ASSERT_TRUE(process.prints("node1:4747"));
+  std::ofstream(path("wait")) << "go on\n";
+  EXPECT_EQ(process.wait().err, "wattle top: node1 is gone\n");
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ class StreamSource : public TopSource {
     text_ = rest.size() < kMostText ? std::string(rest) : std::string();
     if (!goes_on) fail();
     if (!is_new) return std::nullopt;
+    has_started_ = true;
     return machines_.observe();
   }
 
@@ -93,6 +94,7 @@ class StreamSource : public TopSource {
     machines_ = StreamedMachines(options_.servers.size());
     text_.clear();
     messages_.clear();
+    has_started_ = false;
     start();
   }
 
@@ -164,17 +166,19 @@ class StreamSource : public TopSource {
     if (messages_.size() > kMostKept) messages_.erase(0, messages_.size() - kMostKept);
   }
 
-  /// The client ends by itself: its last message says why.
+  /// The client ends by itself. Its first message says why it could not start, its last one why it
+  /// did not go on.
   [[noreturn]] void fail() {
     read_messages();
     out_.read.reset();
     const std::optional<int> status = end();
-    std::string text = "wattle stream has ended";
+    std::string text;
     std::string_view rest = messages_;
-    while (!rest.empty()) {
+    while (!rest.empty() && (text.empty() || has_started_)) {
       std::string_view line = take_line(rest);
       if (take_prefix(line, "wattle stream: ")) text = printable(line);
     }
+    if (text.empty()) text = "wattle stream has ended";
     if (status == kUsageError) throw InvalidArgument(text);
     throw NoSuchDevice(text);
   }
@@ -186,6 +190,7 @@ class StreamSource : public TopSource {
   Fd ready_{};  ///< readable where `out_` or `errors_` is
   std::string text_{};
   std::string messages_{};
+  bool has_started_ = false;  ///< there were readings
   pid_t child_ = -1;
 };
 
