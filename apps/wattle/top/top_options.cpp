@@ -18,8 +18,9 @@ namespace {
 constexpr const char* kTopFooter = R"(
 On a terminal it redraws the devices and who uses them once a period; ? lists the keys, q quits.
 Energy is counted since the start, bursts shorter than a period included. Shares are not measured:
-that of CPUs and DRAM is of the energy above idle, and needs wattle baseline; without one the table
-shows shares of CPU time. All rows add up to 100 %. Prices and CO2 are conversions of the energy.
+that of CPUs and DRAM is of the energy above idle, and needs wattle baseline. Power that cannot be
+divided has a row with the reason; if none can, shares are those of CPU time. Shares that are known
+add up to 100 %. Prices and CO2 are conversions of the energy.
 Exit status: 0, 2 if nothing can be shown or Ctrl-C ends --once, 64 for a wrong option or FILE, 125 if
 stdout or FILE cannot be written.
 
