@@ -13,7 +13,7 @@ export function gpusOf(name) {
     const load = 0.55 + 0.3 * Math.sin(i / 9) + 0.15 * Math.sin(i / 2.3) + (i % 40 < 9 ? -0.35 : 0);
     return `${i} ${Math.round(60 + 240 * Math.max(0, Math.min(1, load)))}`;
   });
-  return `gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\npci 0000:41:00\npower linear ${curve.join(" ")}\nlimit 200 310\n` +
+  return `gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\npci 0000:41:00\npower linear ${curve.join(" ")}\nlimit 310 350\n` +
     "counter 500000\npersistence on\n" +
     `gpu ${name}\nuuid GPU-bbbb\npci 0000:61:00\npower step 0 120\ncounter none\n`;
 }

@@ -53,7 +53,7 @@ async function findings(page) {
     "`${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`)");
 }
 
-const machine = new Machine({steady: !options.images});
+const machine = new Machine(options.images ? {slow: true} : {steady: true});
 let browser;
 let daemon;
 let url;

@@ -13,9 +13,10 @@ const kZones = [
 const kUpdateMs = 5;
 
 export class Machine {
-  // `steady`: a load that stays, so that the energy of a run goes with its time.
-  constructor({steady = false} = {}) {
-    this.steady = steady;
+  // `steady`: a load that stays, so that the energy of a run goes with its time. `slow`: one that changes over
+  // minutes.
+  constructor({steady = false, slow = false} = {}) {
+    Object.assign(this, {steady, slow});
     this.folder = mkdtempSync(join(tmpdir(), "wattle-web-"));
     this.sysfs = join(this.folder, "sys");
     this.zones = kZones.map(([zone, name, watts]) => {
@@ -33,7 +34,10 @@ export class Machine {
   // A load that rises and falls.
   advance() {
     const now = performance.now();
-    const load = this.steady ? 1 : 1 + Math.sin((now - this.start) / 300) + ((now - this.start) % 1000 < 200 ? 1.5 : 0);
+    const past = now - this.start;
+    const wave = 1 + Math.sin(past / 300) + (past % 1000 < 200 ? 1.5 : 0);
+    const tide = 1.3 + 0.6 * Math.sin(past / 13_000) + 0.2 * Math.sin(past / 2900) + (past % 70_000 < 14_000 ? 0.9 : 0);
+    const load = this.steady ? 1 : this.slow ? tide : wave;
     for (const zone of this.zones) {
       zone.energyUj += (now - this.last) * 1000 * zone.watts * load;
       // At once, and never shorter than before: no reader sees a part.

@@ -75,14 +75,14 @@ std::string json_of(const std::vector<ColumnPower>& columns) {
 
 }  // namespace
 
-Response power_answer(EnergyHistory* history, std::string_view text, milliseconds public_period) {
+Response power_answer(EnergyHistory* history, std::string_view query, milliseconds public_period) {
   if (history == nullptr) {
     return error_response(
         404, "This server keeps no history of power: start wattled with --history SECONDS.");
   }
-  const UrlQuery query = UrlQuery::parse(text, {"from", "to", "columns"});
-  UnixWindow window = window_in(query);
-  const std::uint32_t most = columns_in(query);
+  const UrlQuery parameters = UrlQuery::parse(query, {"from", "to", "columns"});
+  UnixWindow window = window_in(parameters);
+  const std::uint32_t most = columns_in(parameters);
   const bool is_coarse = public_period.count() > 0;
   if (is_coarse) window = rounded_down(window, public_period);
   window.from = std::max(window.from, to_unix(history->oldest()));

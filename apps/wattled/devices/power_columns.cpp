@@ -18,7 +18,7 @@ void extend(ColumnPower& column, Watts power) noexcept {
 }
 
 Joules energy_between(const Boundary& first, const Boundary& last, Joules tick) noexcept {
-  const double ticks = static_cast<double>(last.ticks - first.ticks);
+  const auto ticks = static_cast<double>(last.ticks - first.ticks);
   return (ticks + last.fraction - first.fraction) * tick;
 }
 
