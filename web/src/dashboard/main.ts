@@ -194,7 +194,7 @@ class Dashboard {
       const history = await this.ask(kColumns * kColumnS, kColumns, kColumnS);
       if (history.column_s !== kColumnS) return;
       for (const [domain, columns] of columnsOf(history)) {
-        const series = domain === "" ? this.model.total : this.model.devices.get(domain)?.series;
+        const series = this.model.devices.get(domain)?.series;
         columns.forEach((column, i) => series?.fill(history.from + i * kColumnS, column));
       }
       this.offerHistory("");
@@ -300,7 +300,6 @@ class Dashboard {
     for (const kind of ["gpu", "cpu"] as const) {
       if (!this.lostFor.has(kind)) this.model.hold(kind, this.lastHeard[kind]);
     }
-    if (this.since > 0) this.model.sum(Math.max(this.lastHeard.gpu, this.lastHeard.cpu, this.lastHeard.metrics));
     this.showState();
     if (this.isPaused || document.hidden || this.since === 0) return;
     byId("main").hidden = false;
@@ -352,15 +351,16 @@ class Dashboard {
 
   private showPlots(now: number): void {
     const isLive = this.span === kSpans[0];
-    const end = Math.floor(now / kColumnS) * kColumnS;
+    // A second may pass until a stream shows that a value still holds.
+    const end = Math.floor((now - 1.2) / kColumnS) * kColumnS;
     const span: Span = isLive || !this.history
       ? {start: end - kColumns * kColumnS, width: kColumnS, count: kColumns} : this.history.span;
     const nothing = (): Column[] =>
       Array.from({length: span.count}, () => ({mean: null, low: null, high: null, doubt: null}));
     const columns = (domain: string) => {
       if (!isLive) return this.history?.columns.get(domain) ?? nothing();
-      const series = domain === "" ? this.model.total : this.model.devices.get(domain)!.series;
-      return series.columns(end, kColumns);
+      return domain === "" ? this.model.totalColumns(end, kColumns)
+        : this.model.devices.get(domain)!.series.columns(end, kColumns);
     };
     this.totalPlot.show(columns(""), span);
     // Every second one in turn: each moves by less than a pixel per second. History changes rarely.

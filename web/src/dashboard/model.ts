@@ -147,7 +147,6 @@ const kMilli = 1e-3;
 
 export class Model {
   readonly devices = new Map<string, Device>();
-  readonly total = new Series();
   refused: Refusal[] = [];
   cpuLimit: Discovery["cpu_limit"] | null = null;
   private gpus = new Map<number, string>();
@@ -293,12 +292,10 @@ export class Model {
     for (const device of devices) device.set(Math.max(time, device.at), null, reason);
   }
 
-  /// Takes the sum of now; call it a few times per second.
-  sum(time: number): void {
-    this.total.hold(time);
-    const {value, missing} = this.power;
-    // What was never known is named beside the total.
-    this.total.set(time, missing.every(({at}) => at === 0) ? value : null);
+  /// The total of the last `count` columns before `end`.
+  totalColumns(end: number, count: number): Column[] {
+    return sumOf([...this.devices.values()].filter(({isAdditive}) => isAdditive)
+      .map(({series}) => series.columns(end, count)), count);
   }
 
   get power(): Total {
@@ -332,27 +329,30 @@ export interface History {
   }[];
 }
 
+/// Where one of the devices is unknown, so is the sum; those that are unknown throughout are left out.
+function sumOf(devices: Column[][], count: number): Column[] {
+  const known = devices.filter((columns) => columns.some(({mean}) => mean !== null));
+  return Array.from({length: count}, (_, i) => {
+    const sum: Column = {mean: known.length > 0 ? 0 : null, low: null, high: null, doubt: null};
+    for (const columns of known) {
+      const {mean = null, doubt = null} = columns[i] ?? {};
+      sum.mean = mean === null || sum.mean === null ? null : sum.mean + mean;
+      if (doubt !== null) sum.doubt = Math.hypot(sum.doubt ?? 0, doubt);
+    }
+    return sum;
+  });
+}
+
 /// The columns of each domain, and of the total under "".
 export function columnsOf(history: History): Map<string, Column[]> {
   const all = new Map<string, Column[]>();
-  const total: Column[] = Array.from({length: history.columns}, () => (
-    {mean: 0, low: null, high: null, doubt: 0}));
-  let counted = 0;
-  for (const {domain, additive, ...lists} of history.domains) {
-    const columns = Array.from({length: history.columns}, (_, i): Column => ({
+  for (const {domain, ...lists} of history.domains) {
+    all.set(domain, Array.from({length: history.columns}, (_, i): Column => ({
       mean: lists.mean_w[i] ?? null, low: lists.lowest_w[i] ?? null,
       high: lists.highest_w[i] ?? null, doubt: lists.uncertainty_w[i] ?? null,
-    }));
-    all.set(domain, columns);
-    // Nothing is known of some devices at any time: they are named beside the total.
-    if (!additive || columns.every(({mean}) => mean === null)) continue;
-    ++counted;
-    columns.forEach(({mean, doubt}, i) => {
-      const sum = total[i]!;
-      sum.mean = mean === null || sum.mean === null ? null : sum.mean + mean;
-      sum.doubt = sum.mean === null ? null : Math.hypot(sum.doubt ?? 0, doubt ?? 0);
-    });
+    })));
   }
-  all.set("", counted > 0 ? total : total.map(() => ({mean: null, low: null, high: null, doubt: null})));
+  const counted = history.domains.filter(({additive}) => additive).map(({domain}) => all.get(domain)!);
+  all.set("", sumOf(counted, history.columns));
   return all;
 }
