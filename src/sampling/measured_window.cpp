@@ -36,6 +36,7 @@ void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
       window.last = shown_.domains[i].counter;
       window.first = std::exchange(part.interval_begin, window.last);
     }
+    part.interval = window;
     const bool is_read = !is_counted || (window.first && window.last);
     const MeanPower mean = is_read ? readings_.mean_power(i, window) : MeanPower();
     if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
@@ -73,6 +74,12 @@ std::optional<Watts> MeasuredWindow::interval_power() const noexcept {
 std::optional<Watts> MeasuredWindow::interval_power(const Domain& domain) const noexcept {
   const auto found = std::ranges::find(parts_, domain, &Part::domain);
   return found == parts_.end() ? std::nullopt : found->intervals.last();
+}
+
+std::optional<EnergyFigure> MeasuredWindow::interval_energy(const Domain& domain) const {
+  const auto found = std::ranges::find(parts_, domain, &Part::domain);
+  if (found == parts_.end() || !found->interval) return std::nullopt;
+  return readings_.energy(static_cast<std::size_t>(found - parts_.begin()), *found->interval);
 }
 
 std::vector<MeasuredWindow::Result> MeasuredWindow::results(TimePoint begin, TimePoint end) const {

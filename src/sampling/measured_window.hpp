@@ -30,6 +30,9 @@ class MeasuredWindow {
   [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
   /// That of one domain; absent where it is unknown, or no such domain is read.
   [[nodiscard]] std::optional<Watts> interval_power(const Domain& domain) const noexcept;
+  /// The energy of one domain in that interval, with its ± and flags; absent where no interval has
+  /// ended, or no such domain is read.
+  [[nodiscard]] std::optional<EnergyFigure> interval_energy(const Domain& domain) const;
 
   struct Result {
     Channel channel;  ///< the counter, or the gauge where there is none
@@ -49,8 +52,9 @@ class MeasuredWindow {
     std::optional<Boundary> first{};
     std::optional<Boundary> last{};
     std::optional<Boundary> interval_begin{};
-    bool is_late = false;   ///< its lane did not answer at one of the ends
-    bool is_stuck = false;  ///< its counter did not move in the last interval
+    std::optional<EnergyWindow> interval{};  ///< the last one that ended
+    bool is_late = false;                    ///< its lane did not answer at one of the ends
+    bool is_stuck = false;                   ///< its counter did not move in the last interval
     IntervalPower intervals{};
   };
 

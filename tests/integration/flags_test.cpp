@@ -58,6 +58,12 @@ TEST_F(PartialGauge, IsFlaggedInRunsAndWhatIsMadeOfThem) {
   EXPECT_THAT(output_of({"compare", file("run.json"), file("run.json")}), HasSubstr(kFlag));
 }
 
+TEST_F(PartialGauge, IsFlaggedInSeries) {
+  (void)output_of(
+      {"run", "--quiet", "--interval", "0.2", "--series", file("run.csv"), "sleep", "0.5"});
+  EXPECT_THAT(content_of(path("run.csv")), HasSubstr(std::string(",") + kFlag));
+}
+
 TEST_F(PartialGauge, IsFlaggedInBenchmarks) {
   const std::string text =
       output_of({"bench", "-r", "2", "-N", "--export-json", file("bench.json"), "sleep 0.3"});

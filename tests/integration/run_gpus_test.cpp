@@ -347,14 +347,24 @@ TEST_F(RunWithGpus, WritesASeries) {
   ASSERT_GE(lines.size(), 1U + 3U);
   EXPECT_EQ(lines[0],
             "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
-            "temperature_celsius,clock_hz");
+            "temperature_celsius,clock_hz,power_uncertainty_w,flags");
   EXPECT_EQ((lines.size() - 1) % 3, 0U) << "the host and two GPUs at each interval";
   for (const std::string& line : lines) {
-    EXPECT_EQ(std::ranges::count(line, ','), 7) << line;
+    EXPECT_EQ(std::ranges::count(line, ','), 9) << line;
   }
   EXPECT_THAT(lines[1], HasSubstr(",host,,"));
   EXPECT_THAT(lines[2], HasSubstr(",nvidia_gpu_0,300.000,"));
   EXPECT_THAT(lines[3], HasSubstr(",nvidia_gpu_1,150.000,"));
+}
+
+TEST_F(RunWithGpus, AppendsToASeriesOfAnOlderVersionInItsColumns) {
+  std::ofstream(path("run.csv")) << "time_unix_s,elapsed_s,domain,power_w,utilization_percent,"
+                                    "memory_used_bytes,temperature_celsius,clock_hz\n";
+  (void)measure_with(kTwoPlayedGpus, {"--quiet", "--append", "--series", path("run.csv")},
+                     {"sleep", "0.25"});
+  for (const std::string& line : lines_of("run.csv")) {
+    EXPECT_EQ(std::ranges::count(line, ','), 7) << line;
+  }
 }
 
 TEST_F(RunWithGpus, EndsASeriesWithTheRestOfTheLastInterval) {

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/files/file.hpp"
 #include "base/files/output_path.hpp"
 #include "base/files/whole_file.hpp"
+#include "output/energy_words.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -18,7 +20,8 @@ namespace {
 
 constexpr std::string_view kHeader =
     "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
-    "temperature_celsius,clock_hz\n";
+    "temperature_celsius,clock_hz,power_uncertainty_w,flags\n";
+constexpr std::string_view kUncertaintyColumn = ",power_uncertainty_w";
 
 std::string tenths(const std::optional<double>& value) {
   return value ? fmt::format("{:.1f}", *value) : "";
@@ -30,12 +33,26 @@ std::string milliwatts(const std::optional<Watts>& power) {
   return power ? fmt::format("{:.3f}", power->si()) : "";
 }
 
+/// The ± (k = 2) of the mean power, and flags, as the last two cells.
+std::string doubt_cells(const std::optional<EnergyFigure>& energy) {
+  if (!energy) return ",,";
+  const bool is_known = energy->energy && energy->known > Seconds(0);
+  return "," +
+         milliwatts(is_known ? std::optional(energy->uncertainty / energy->known) : std::nullopt) +
+         "," + flags_text(energy->flags, " ");
+}
+
 }  // namespace
 
 Series::Series(const std::string& path, bool append) : path_(path), fd_(open(path, append)) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
-  if (status.st_size == 0) write(std::string(kHeader));
+  if (status.st_size == 0) {
+    write(std::string(kHeader));
+  } else {
+    const auto header = read_line(path);
+    has_uncertainty_ = !header || header->find(kUncertaintyColumn) != std::string::npos;
+  }
   if (error_ != 0) throw WriteError(path, error_);
 }
 
@@ -73,8 +90,8 @@ void Series::add(const MeasuredWindow& window, const MachineMonitor& machine, Ti
                  Seconds elapsed) {
   if (error_ != 0) return;
   const std::string time = fmt::format("{:.6f},{:.6f},", to_unix(now), elapsed.count());
-  write(fmt::format("{}host,,{},{},,\n", time, tenths(machine.last_cpu_percent()),
-                    whole(machine.last_memory_used_bytes())));
+  write(fmt::format("{}host,,{},{},,{}\n", time, tenths(machine.last_cpu_percent()),
+                    whole(machine.last_memory_used_bytes()), has_uncertainty_ ? ",," : ""));
   const Readings& readings = window.readings();
   for (const Domain& domain : readings.domains()) {
     std::string row =
@@ -85,6 +102,7 @@ void Series::add(const MeasuredWindow& window, const MachineMonitor& machine, Ti
     };
     row += "," + tenths(latest(Metric::utilization)) + "," + whole(latest(Metric::memory_used));
     row += "," + tenths(latest(Metric::temperature)) + "," + whole(latest(Metric::clock_sm));
+    if (has_uncertainty_) row += doubt_cells(window.interval_energy(domain));
     write(row + "\n");
   }
 }

@@ -32,6 +32,7 @@ class Series {
 
   std::string path_;
   Fd fd_;
+  bool has_uncertainty_ = true;  ///< false: a file of an older version goes on
   int error_ = 0;
 };
 
