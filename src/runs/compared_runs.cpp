@@ -232,7 +232,7 @@ std::string to_json(const RunSource& a, const RunSource& b, const std::vector<Co
 }
 
 std::string to_text(const RunSource& a, const RunSource& b, const std::vector<ComparedRuns>& all,
-                    const TextStyle& style) {
+                    const TextStyle& style, Cost asked) {
   std::string text;
   for (const ComparedRuns& pair : all) {
     const bool is_one = all.size() == 1;
@@ -244,7 +244,7 @@ std::string to_text(const RunSource& a, const RunSource& b, const std::vector<Co
     }
     text += table.text();
     for (const Comparison& comparison : pair.comparisons) {
-      if (!has_sentence(comparison.cost)) continue;
+      if (!has_sentence(comparison.cost) && comparison.cost != asked) continue;
       const std::string line = wrapped(sentence_of(comparison, name_a, name_b), style, 2);
       text += (comparison.ratio->is_shown() ? colored(line, Tint::bold, style) : line) + "\n";
     }

@@ -68,8 +68,9 @@ struct ComparedNames {
 /// `wattle.compare/1`, one line with its line end.
 [[nodiscard]] std::string to_json(const RunSource& a, const RunSource& b,
                                   const std::vector<ComparedRuns>& all);
-/// For people.
+/// For people. `asked`: has a sentence, too.
 [[nodiscard]] std::string to_text(const RunSource& a, const RunSource& b,
-                                  const std::vector<ComparedRuns>& all, const TextStyle& style);
+                                  const std::vector<ComparedRuns>& all, const TextStyle& style,
+                                  Cost asked = Cost::energy);
 
 }  // namespace wattle

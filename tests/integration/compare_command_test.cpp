@@ -28,6 +28,8 @@ TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
   EXPECT_EQ(worse.code(), 1) << worse.err;
   EXPECT_THAT(worse.out, HasSubstr("more time than"));
   EXPECT_EQ(run(wattle(Words{"compare", slow, fast} + limit)).code(), 0);
+  const Words memory = {"--fail-above", "500%", "--quantity", "memory"};
+  EXPECT_THAT(run(wattle(Words{"compare", slow, fast} + memory)).out, HasSubstr("memory"));
   EXPECT_EQ(run(wattle({"compare", slow, fast, "--fail-above", "5%"})).code(), 2);
   const Json json = parse_json(run(wattle({"compare", "--json", fast, slow})).out);
   EXPECT_EQ(json["schema"], "wattle.compare/1");

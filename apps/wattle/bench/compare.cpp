@@ -85,7 +85,8 @@ int execute(const CompareOptions& options) {
     const RunSource a = source_named(options.a);
     const RunSource b = source_named(options.b);
     const std::vector<ComparedRuns> all = compare_sources(a, b, options.force);
-    write_result(options.json ? to_json(a, b, all) : to_text(a, b, all, style_of(STDOUT_FILENO)),
+    write_result(options.json ? to_json(a, b, all)
+                              : to_text(a, b, all, style_of(STDOUT_FILENO), options.cost),
                  options.html_path, [&] { return html::to_html(html::page_of(a, b, all)); });
     const bool is_whole = all.size() == a.commands.size() && all.size() == b.commands.size();
     return verdict(options, all, is_whole);
