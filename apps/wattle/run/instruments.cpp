@@ -87,7 +87,7 @@ void Instruments::follow_command() {
 void Instruments::read(bool ends_interval) {
   window_.read(ends_interval);
   const TimePoint now = clock_.now();
-  if (work_units_) work_units_->read(now);
+  if (work_units_ && has_begun_) work_units_->read(now);
   machine_.sample(now);
   if (has_begun_ && tree_) sample_tree(false);
   if (const auto moment = share_moment(now)) share_moments_.add(*moment);
@@ -128,8 +128,10 @@ std::vector<SharedDomain> Instruments::shared_domains() const {
   const std::vector<Domain> domains = readings_.domains();
   for (std::size_t place = 0; place < domains.size(); ++place) {
     if (!counts_in_total(domains[place].kind())) continue;
-    shared.push_back(
-        {.place = place, .domain = domains[place], .is_slow = readings_.may_block(place)});
+    shared.push_back({.place = place,
+                      .domain = domains[place],
+                      .is_slow = readings_.may_block(place),
+                      .is_counter = readings_.counter(place) != nullptr});
   }
   return shared;
 }
@@ -146,6 +148,10 @@ void Instruments::take_unit(TimePoint sent, const Mark& mark) {
         shared_domains(),
         [this](std::size_t place, TimePoint begin, TimePoint end) {
           return readings_.energy(place, {begin, end, {}, {}}).measured();
+        },
+        [this](std::size_t place) {
+          const std::optional<Boundary>& counter = window_.shown().domains[place].counter;
+          return counter ? std::optional(counter->at) : std::nullopt;
         },
         began_);
   }

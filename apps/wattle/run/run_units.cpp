@@ -23,13 +23,16 @@ std::vector<detail::DividedDomain> divided(const std::vector<SharedDomain>& doma
 
 }  // namespace
 
-RunUnits::RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimePoint begin)
+RunUnits::RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
+                   TimePoint begin)
     : domains_(std::move(domains)),
       energy_(std::move(energy)),
+      read_at_(std::move(read_at)),
+      begin_(begin),
       divided_(begin),
       desk_(clock_, kMostTags),
       book_(desk_.events, desk_.tags, divided(domains_), {}),
-      reads_(domains_.size(), Reads{.last = begin}) {}
+      reads_(domains_.size(), Reads{.last = begin, .until_last = {.energy = Joules(0.0)}}) {}
 
 bool RunUnits::take(const Mark& mark, TimePoint at) {
   clock_.at = std::max(at, divided_);
@@ -79,9 +82,30 @@ bool RunUnits::is_due(TimePoint at) const noexcept {
 
 void RunUnits::read(TimePoint at) {
   for (std::size_t i = 0; i < domains_.size(); ++i) {
-    if (is_due(i, at)) reads_[i].next.push_back(at);
+    if (!is_due(i, at)) continue;
+    // Where a counter was read its energy is known best.
+    const TimePoint read = domains_[i].is_slow ? at : read_at_(domains_[i].place).value_or(at);
+    if (read > reads_[i].newest()) reads_[i].next.push_back(read);
   }
   if (at - kPatience > divided_) divide(at - kPatience);
+}
+
+/// Energies of counters are differences of those since the start of the run, so that they add up to
+/// that of the run, whatever is interpolated.
+MeasuredEnergy RunUnits::energy_until(std::size_t domain, TimePoint end) {
+  Reads& reads = reads_[domain];
+  const std::size_t place = domains_[domain].place;
+  if (!domains_[domain].is_counter) return energy_(place, reads.last, end);
+  const MeasuredEnergy before = reads.until_last;
+  const MeasuredEnergy after = energy_(place, begin_, end);
+  MeasuredEnergy energy{.unknown = Seconds(end - reads.last)};
+  if (before.energy && after.energy) {
+    energy.energy = *after.energy - *before.energy;
+    energy.uncertainty = std::max(before.uncertainty, after.uncertainty);
+    energy.unknown = std::clamp(after.unknown - before.unknown, Seconds(0), energy.unknown);
+  }
+  if (after.energy) reads.until_last = after;
+  return energy;
 }
 
 void RunUnits::divide(TimePoint until) {
@@ -89,9 +113,10 @@ void RunUnits::divide(TimePoint until) {
     Reads& reads = reads_[i];
     const auto end = std::ranges::upper_bound(reads.next, until);
     for (auto at = reads.next.begin(); at != end; ++at) {
-      book_.add(
-          i,
-          {.begin = reads.last, .end = *at, .energy = energy_(domains_[i].place, reads.last, *at)});
+      const MeasuredEnergy energy = energy_until(i, *at);
+      // A counter that has not moved yet may show by the next reading what was.
+      if (!energy.energy && *at - reads.last < kPatience && *at < end_) continue;
+      book_.add(i, {.begin = reads.last, .end = *at, .energy = energy});
       reads.last = *at;
     }
     reads.next.erase(reads.next.begin(), end);
@@ -102,6 +127,7 @@ void RunUnits::divide(TimePoint until) {
 }
 
 UnitsReport RunUnits::end(TimePoint at) {
+  end_ = at;
   for (Reads& reads : reads_) {
     if (at > reads.newest()) reads.next.push_back(at);
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,11 +27,15 @@ struct SharedDomain {
   Domain domain;
   /// It is read by a thread of its own, less often, and late.
   bool is_slow = false;
+  /// Its energy in a window costs as much however long that is; else it grows with the window.
+  bool is_counter = true;
 };
 
 /// The energy of the domain at `place` in a window.
 using EnergyOfDomain =
     std::function<MeasuredEnergy(std::size_t place, TimePoint begin, TimePoint end)>;
+/// When the counter at `place` was read last; absent: not by a call of `RunUnits::read`.
+using TimeOfCounter = std::function<std::optional<TimePoint>(std::size_t place)>;
 
 /// Threads: one at a time.
 class RunUnits {
@@ -38,7 +43,8 @@ class RunUnits {
   static constexpr std::size_t kMostRunning = 100'000;
 
   /// `begin`: that of the run.
-  RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimePoint begin);
+  RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
+           TimePoint begin);
 
   /// A mark of a unit that was sent at `at`. False: it starts what runs, ends what does not, or has
   /// a weight that is none.
@@ -66,7 +72,8 @@ class RunUnits {
   };
   /// When the counter of a domain was read.
   struct Reads {
-    TimePoint last;  ///< up to here the book knows it
+    TimePoint last;               ///< up to here the book knows it
+    MeasuredEnergy until_last{};  ///< of a counter: since the start of the run
     std::vector<TimePoint> next{};
     [[nodiscard]] TimePoint newest() const noexcept { return next.empty() ? last : next.back(); }
   };
@@ -74,12 +81,16 @@ class RunUnits {
   [[nodiscard]] bool is_due(std::size_t domain, TimePoint at) const noexcept;
   bool begin_unit(const Mark& mark);
   bool end_unit(const Mark& mark);
+  [[nodiscard]] MeasuredEnergy energy_until(std::size_t domain, TimePoint end);
   void divide(TimePoint until);
 
   std::vector<SharedDomain> domains_;
   EnergyOfDomain energy_;
+  TimeOfCounter read_at_;
+  TimePoint begin_;
   MarkClock clock_;
-  TimePoint divided_;  ///< no mark counts as sent before
+  TimePoint end_ = TimePoint::max();  ///< of the run
+  TimePoint divided_;                 ///< no mark counts as sent before
   detail::UnitDesk desk_;
   detail::UnitBook book_;
   std::vector<Reads> reads_;                                        ///< of each domain

@@ -71,11 +71,11 @@ TEST(HistoryOptions, ThatAnActionWouldIgnoreAreRefused) {
 TEST(MarkOptions, NameAPhase) {
   RawHistoryOptions raw;
   EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.mark.name = " \t ";
+  raw.mark.mark.name = " \t ";
   EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
   raw.ends = true;
   EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.mark.name = "";  // the phase that started last
+  raw.mark.mark.name = "";  // the phase that started last
   EXPECT_NO_THROW((void)checked_mark(raw));
 }
 
