@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "base/files/file.hpp"
 #include "top_command.hpp"
 
 namespace wattle::integration {
@@ -23,6 +24,12 @@ pid_t child_of(pid_t parent) {
   pid_t child = 0;
   file >> child;
   return child;
+}
+
+/// Also if its parent has not waited for it yet.
+bool has_ended(pid_t process) {
+  const auto stat = read_file("/proc/" + std::to_string(process) + "/stat");
+  return !stat || stat->find(") Z ") != std::string::npos;
 }
 
 TEST_F(TopCommand, GivesTheTerminalBackAtEveryEnd) {
@@ -104,7 +111,7 @@ TEST_F(TopCommand, CanBeKilledWhileItIsStopped) {
     terminal.type("kill %1\n");  // TERM, then CONT
     EXPECT_TRUE(eventually([&] {
       terminal.take();
-      return ::kill(top, 0) != 0;
+      return has_ended(top);
     })) << stop;
     terminal.take();
     EXPECT_EQ(terminal.settings().c_lflag, before.c_lflag) << stop;
