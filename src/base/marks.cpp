@@ -37,6 +37,13 @@ std::string_view shortened(std::string_view name) noexcept {
   return name.substr(0, end > 0 ? end : kMostMarkBytes);
 }
 
+/// A name as it was sent. A shell's echo ends the last line; nor does a name end in empty ones.
+std::string_view received_name(std::string_view text) noexcept {
+  std::string_view name = shortened(text);
+  while (name.ends_with('\n')) name.remove_suffix(1);
+  return name;
+}
+
 /// The text in a buffer of the caller's: no allocation. How many bytes.
 std::size_t write_mark(MarkKind kind, std::string_view name,
                        std::array<char, kMostMarkText>& into) noexcept {
@@ -53,10 +60,10 @@ std::size_t write_mark(MarkKind kind, std::string_view name,
 std::optional<Mark> parse_unit_mark(MarkKind kind, std::string_view rest) {
   const std::string_view id = take_until(rest, ' ');
   const auto number = parse_double(take_until(rest, ' '));
-  if (id.empty() || id.size() > kMostUnitIdBytes || rest.empty()) return std::nullopt;
+  const std::string_view tag = received_name(rest);
+  if (id.empty() || id.size() > kMostUnitIdBytes || tag.empty()) return std::nullopt;
   if (!number || !std::isfinite(*number)) return std::nullopt;
-  return Mark{
-      .kind = kind, .name = std::string(shortened(rest)), .id = std::string(id), .number = *number};
+  return Mark{.kind = kind, .name = std::string(tag), .id = std::string(id), .number = *number};
 }
 
 /// The socket of this process, connected to its run; -1: none. Kept for the life of the process,
@@ -133,17 +140,16 @@ std::string unit_mark_text(const Mark& mark) {
 }
 
 std::optional<Mark> parse_mark(std::string_view text) {
-  std::string_view name = text;
-  std::string_view word = take_until(name, ' ');
-  // A shell's echo ends the last line. Nor does a name end in empty ones.
-  while (name.ends_with('\n')) name.remove_suffix(1);
-  if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
+  std::string_view rest = text;
+  std::string_view word = take_until(rest, ' ');
+  if (rest.empty() && word.ends_with('\n')) word.remove_suffix(1);
   const auto kind = enumerator_of<MarkKind>(kMarkWords, word);
   if (!kind) return std::nullopt;
-  if (kind == MarkKind::unit || kind == MarkKind::unit_end) return parse_unit_mark(*kind, name);
+  if (kind == MarkKind::unit || kind == MarkKind::unit_end) return parse_unit_mark(*kind, rest);
+  const std::string_view name = received_name(rest);
   const bool has_name = kind == MarkKind::start || kind == MarkKind::next;
   if (name.empty() && has_name) return std::nullopt;
-  return Mark{.kind = *kind, .name = std::string(shortened(name))};
+  return Mark{.kind = *kind, .name = std::string(name)};
 }
 
 int send_mark(MarkKind kind, std::string_view name) noexcept {

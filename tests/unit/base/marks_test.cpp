@@ -50,6 +50,13 @@ TEST(Marks, MayEndALine) {
   EXPECT_EQ(parse_mark("end\n")->name, "");
 }
 
+TEST(Marks, HaveNamesThatEndInNoEmptyLineAlsoWhereTheyAreCut) {
+  const std::string lines(kMostMarkBytes, '\n');
+  EXPECT_FALSE(parse_mark("start " + lines + "a"));
+  EXPECT_FALSE(parse_mark("unit 1 1 " + lines + "a"));
+  EXPECT_EQ(parse_mark("start a" + lines + "b")->name, "a");
+}
+
 TEST(Marks, AreNothingElse) {
   for (const char* text :
        {"", "start", "start ", "next", "next \n", "begin a", "START a", " start a"}) {

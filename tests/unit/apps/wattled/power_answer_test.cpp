@@ -164,6 +164,7 @@ TEST_F(PowerAnswer, NeedsAWindowAndANumber) {
   const std::string now = std::to_string(unix_at(1.0));
   EXPECT_EQ(refusal_of("from=" + now + "&to=" + std::to_string(unix_at(1.04))),
             "The window must be at least 0.1 s long.");
+  EXPECT_EQ(refusal_of("from=" + now + "&to=1e11"), "The window must end within a year from now.");
 }
 
 TEST_F(PowerAnswer, IsNotThereWithoutAHistory) {
