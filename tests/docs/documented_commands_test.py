@@ -27,6 +27,8 @@ PROJECT, WATTLE, WATTLED, PLAYER, FAKE_NVML = map(pathlib.Path, sys.argv[1:6])
 NOT_RUN = [
     ("scripts/", "builds: scripts/check-commands runs it"),
     ("cmake ", "builds: scripts/check-commands runs it"),
+    ("npm ", "takes packages from a registry: scripts/lint web runs it"),
+    ("node web/", "needs these packages: scripts/lint web runs it"),
     ("build/", "needs a build of its own: scripts/check-commands runs it"),
     ("apt install", "changes the machine: tests/packaging/check_debian.sh runs it"),
     ("wattle-0.1.0-linux", "needs the archive: tests/packaging/check_archive.sh runs it"),
