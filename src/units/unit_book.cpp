@@ -102,7 +102,9 @@ void UnitBook::note(const UnitEvent& event) {
 void UnitBook::note_phase(const UnitEvent& event, const Unit& unit) {
   ++ended_[event.column];
   Phase phase{.length_s = seconds_of_ns(event.at_ns - unit.phase_ns)};
-  for (const DomainShares& shares : shares_) phase.domains += std::size_t{shares.takes_part(event)};
+  for (const DomainShares& shares : shares_) {
+    if (shares.takes_part(event)) ++phase.domains;
+  }
   if (phase.domains == 0) return figures_[event.column].add_unknown();
   phases_.emplace(std::pair(event.at_ns, event.slot), phase);
 }

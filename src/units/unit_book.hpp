@@ -87,6 +87,8 @@ class UnitBook {
   [[nodiscard]] std::size_t place_of(UnitId unit) const noexcept;
   [[nodiscard]] SumDoubt doubt() const;
   [[nodiscard]] UnitDomain domain_report(std::size_t domain, const LoadFit& fit) const;
+  [[nodiscard]] bool is_of_tag(std::uint16_t column, std::uint16_t tag) const;
+  [[nodiscard]] double weight_of_tag(std::size_t domain, std::uint16_t tag) const;
   void add_fit(UnitTag& tag, std::uint16_t column, const std::vector<LoadFit>& fits) const;
   [[nodiscard]] std::vector<UnitContrast> contrasts(const std::vector<LoadFit>& fits) const;
 

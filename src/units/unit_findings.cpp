@@ -93,20 +93,26 @@ UnitDomain UnitBook::domain_report(std::size_t domain, const LoadFit& fit) const
   return report;
 }
 
+/// The tag itself, or one of its phases.
+bool UnitBook::is_of_tag(std::uint16_t column, std::uint16_t tag) const {
+  return column == tag || tags_.name(column).of == tag;
+}
+
+/// Weight x seconds of a tag with its phases.
+double UnitBook::weight_of_tag(std::size_t domain, std::uint16_t tag) const {
+  double weight_s = 0.0;
+  for (std::size_t column = 0; column < weight_s_[domain].size(); ++column) {
+    if (is_of_tag(static_cast<std::uint16_t>(column), tag)) weight_s += weight_s_[domain][column];
+  }
+  return weight_s;
+}
+
 void UnitBook::add_fit(UnitTag& tag, std::uint16_t column, const std::vector<LoadFit>& fits) const {
-  const auto is_of_tag = [&](std::size_t other) {
-    const auto number = static_cast<std::uint16_t>(other);
-    return number == column || tags_.name(number).of == column;
-  };
   double joules = 0.0;
   double squares = 0.0;
   bool takes_part = false;
   for (std::size_t domain = 0; domain < fits.size(); ++domain) {
-    double weight_s = 0.0;
-    for (std::size_t c = 0; c < weight_s_[domain].size(); ++c) {
-      if (is_of_tag(c)) weight_s += weight_s_[domain][c];
-    }
-    if (!(weight_s > 0.0)) continue;  // it costs nothing there
+    if (!(weight_of_tag(domain, column) > 0.0)) continue;  // it costs nothing there
     takes_part = true;
     const LoadFit& fit = fits[domain];
     if (fit.watts.rows == 0) {
@@ -115,7 +121,7 @@ void UnitBook::add_fit(UnitTag& tag, std::uint16_t column, const std::vector<Loa
     }
     std::vector<double> factors(fit.watts.gains.size(), 0.0);
     for (std::size_t i = 0; i < fit.columns.size(); ++i) {
-      if (!fit.columns[i] || !is_of_tag(*fit.columns[i])) continue;
+      if (!fit.columns[i] || !is_of_tag(*fit.columns[i], column)) continue;
       tag.doubt = doubt_about(fit, i, tags_);
       if (!tag.doubt.empty()) return;
       factors[i] = weight_s_[domain][*fit.columns[i]] / static_cast<double>(ended_[column]);

@@ -209,7 +209,8 @@ void UnitsReader::keep_desk() noexcept {
   if (desk_->events.running() == 0) return;
   if (desk_->events.is_copy()) return leak(desk_);
   try {
-    static Kept& kept = *new Kept;  // never destroyed: a unit may end as late as the process
+    // Never destroyed: a unit may end as late as the process.
+    static auto& kept = *new Kept;  // NOLINT(*-avoid-non-const-global-variables)
     const std::scoped_lock lock(kept.mutex);
     kept.desks.push_back(desk_);
   } catch (const std::bad_alloc&) {
