@@ -1,15 +1,12 @@
 #include "top/observer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/files/fd.hpp"
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
 #include "output/energy_words.hpp"
@@ -74,14 +71,6 @@ std::string why_no_cpu_energy(const std::vector<SensorRefusal>& refused) {
   return "no sensor was found";
 }
 
-/// Lists of the processes that use a GPU are made from the files that each has open (drm), which
-/// only root may read of others. Process 1 is root's.
-bool may_read_files_of_all(const System& system) {
-  const std::string folder = (system.procfs / "1" / "fd").string();
-  const Fd files(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return files || errno != EACCES;
-}
-
 }  // namespace
 
 TopObserver::TopObserver(const TopOptions& options, Survey found)
@@ -96,7 +85,7 @@ TopObserver::TopObserver(const TopOptions& options, Survey found)
       baseline_(read_baseline(machine_.host)),
       estimates_(options.estimate),
       sees_machine_pids_(!is_own_procfs(system_) || sees_machine_pids()),
-      sees_all_files_(may_read_files_of_all(system_)) {
+      sees_all_files_(sees_files_of_all(system_.procfs)) {
   for (const Domain& domain : readings_.domains()) {
     if (is_shared(domain)) shared_.push_back(domain.name());
   }

@@ -166,9 +166,10 @@ void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& pr
   gpu.engine_times = std::move(times);
 }
 
-GpuMonitor::GpuMonitor(const Readings& readings, SummedGpus choice)
+GpuMonitor::GpuMonitor(const Readings& readings, SummedGpus choice, std::optional<bool> sees_files)
     : readings_(readings),
       machine_pids_(!readings_.devices().empty() && sees_machine_pids()),
+      sees_files_(sees_files ? *sees_files : readings_.devices().empty() || sees_files_of_all()),
       choice_(std::move(choice)),
       gpus_(readings_.devices().size()) {}
 
@@ -278,13 +279,17 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu,
   } else {
     raise(usage.max_utilization_percent, mean.percent);
   }
+  const bool lists_all = sees_files_ || device.domain.kind() == DomainKind::nvidia_gpu;
   usage.used_by_command_unknown = why_not_known(gpu, began, ended);
   if (usage.used_by_command_unknown.empty()) {
     usage.used_by_command = gpu.was_used;
     usage.used_by_others_unknown = why_others_not_known(gpu, began, ended);
+    if (!lists_all && usage.used_by_others_unknown.empty()) {
+      usage.used_by_others_unknown = "only root sees all processes that use it";
+    }
     if (usage.used_by_others_unknown.empty()) usage.used_by_others = gpu.was_used_by_others;
   }
-  if (gpu.engine_use) {
+  if (gpu.engine_use && lists_all) {
     usage.command_engine_time = gpu.engine_use->command;
     usage.others_engine_time = gpu.engine_use->others;
   }

@@ -31,8 +31,9 @@ class GpuMonitor {
   /// Tells whose a process is.
   using KinshipOf = std::function<Kinship(pid_t)>;
 
-  /// `readings` outlives it.
-  GpuMonitor(const Readings& readings, SummedGpus choice);
+  /// `readings` outlives it. `sees_files`: as `sees_files_of_all`, which is asked where it is
+  /// absent.
+  GpuMonitor(const Readings& readings, SummedGpus choice, std::optional<bool> sees_files = {});
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
   /// the command `began`. At least once a second: each list counts.
@@ -113,6 +114,7 @@ class GpuMonitor {
 
   const Readings& readings_;
   bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
+  bool sees_files_;    ///< lists that are made from the open files of processes are whole
   SummedGpus choice_;
   std::vector<Gpu> gpus_;
   Now now_;

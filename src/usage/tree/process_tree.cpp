@@ -1,11 +1,14 @@
 #include "usage/tree/process_tree.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <string_view>
 
+#include "base/files/fd.hpp"
 #include "base/files/file.hpp"
 #include "usage/process/process.hpp"
 
@@ -32,6 +35,12 @@ bool sees_machine_pids() {
   std::array<char, 64> text{};
   const ssize_t length = ::readlink("/proc/self/ns/pid", text.data(), text.size());
   return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == kFirst;
+}
+
+bool sees_files_of_all(const std::filesystem::path& procfs) {
+  const std::string folder = (procfs / "1" / "fd").string();  // root's
+  const Fd files(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return files || errno != EACCES;
 }
 
 }  // namespace wattle

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
 
 namespace wattle {
 
@@ -21,5 +22,9 @@ enum class Kinship : std::uint8_t {
 /// True if process numbers here are those of the whole machine, which drivers use: this process is
 /// in no PID namespace of a container.
 [[nodiscard]] bool sees_machine_pids();
+
+/// True if this process may read which files processes of other users have open, by which the users
+/// of GPUs of AMD and Intel are found. `procfs`: where /proc is. Threads: any.
+[[nodiscard]] bool sees_files_of_all(const std::filesystem::path& procfs = "/proc");
 
 }  // namespace wattle

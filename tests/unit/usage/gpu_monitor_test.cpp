@@ -9,12 +9,16 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
+#include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
+#include "fakes/scripted_sensor.hpp"
 #include "sensors/providers.hpp"
 
 namespace wattle {
@@ -200,6 +204,30 @@ TEST(GpuUsers, AreNotKnownWhereTheDriverListsNotAllOfThem) {
   EXPECT_EQ(served.used_by_command, std::nullopt)
       << "it may be one of those that the server serves";
   EXPECT_THAT(served.used_by_command_unknown, HasSubstr("MPS"));
+}
+
+/// The users of a GPU of AMD or Intel are found by the files that they have open.
+TEST(GpuUsers, AreNotAllKnownToWhoMayNotReadTheFilesOfOthers) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  for (const bool sees_files : {true, false}) {
+    std::vector<std::unique_ptr<Sensor>> sensors;
+    sensors.push_back(std::make_unique<fakes::GatedSensor>(
+        std::vector{fakes::counter_channel(Domain::amd_gpu(0))}, std::make_shared<fakes::Gate>(),
+        machine_clock()));
+    ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
+    options.only_when_asked = true;
+    Readings readings(std::move(sensors), machine_clock(), options);
+    GpuMonitor monitor(readings, {{true}, {true}}, sees_files);
+    const TimePoint began = machine_clock().now();
+    Capture shown = readings.no_capture();
+    ASSERT_TRUE(readings.read_lanes(shown, began + std::chrono::seconds(30), Lanes::all));
+    monitor.sample([](pid_t) { return Kinship::main; }, began);
+    const GpuUsage usage = monitor.usage(began, machine_clock().now()).gpus.at(0);
+    EXPECT_EQ(usage.used_by_command, true) << usage.used_by_command_unknown;
+    EXPECT_EQ(usage.used_by_others, sees_files ? std::optional(false) : std::nullopt);
+    EXPECT_EQ(usage.used_by_others_unknown,
+              sees_files ? "" : "only root sees all processes that use it");
+  }
 }
 
 }  // namespace
