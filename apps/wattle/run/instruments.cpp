@@ -144,7 +144,7 @@ void Instruments::read_for_units() {
 
 void Instruments::take_unit(TimePoint sent, const Mark& mark) {
   if (!work_units_) {
-    work_units_.emplace(
+    work_units_ = std::make_unique<RunUnits>(
         shared_domains(),
         [this](std::size_t place, TimePoint begin, TimePoint end) {
           return readings_.energy(place, {begin, end, {}, {}}).measured();

@@ -54,7 +54,7 @@ class Instruments {
   void read(bool ends_interval);
   /// True from the first mark of a unit of work on: `read_for_units` is to be called each
   /// `kUnitStep`.
-  [[nodiscard]] bool has_units() const noexcept { return work_units_.has_value(); }
+  [[nodiscard]] bool has_units() const noexcept { return work_units_ != nullptr; }
   static constexpr std::chrono::milliseconds kUnitStep{20};
   /// Counters alone, unless they were just read.
   void read_for_units();
@@ -128,7 +128,7 @@ class Instruments {
   SharedEnd last_mark_;  ///< null: none came yet
   TimePoint last_phase_end_read_;
   TimePoint asked_lanes_;
-  std::optional<RunUnits> work_units_;  ///< from the first mark of one on
+  std::unique_ptr<RunUnits> work_units_;  ///< from the first mark of one on
   std::optional<UnitsReport> units_report_;
   pid_t command_;
   std::set<pid_t> strangers_;

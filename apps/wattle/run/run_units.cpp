@@ -17,6 +17,7 @@ constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(1);
 
 std::vector<detail::DividedDomain> divided(const std::vector<SharedDomain>& domains) {
   std::vector<detail::DividedDomain> parts;
+  parts.reserve(domains.size());
   for (const SharedDomain& shared : domains) parts.push_back({.name = shared.domain.name()});
   return parts;
 }
