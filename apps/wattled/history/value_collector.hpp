@@ -1,0 +1,53 @@
+// Takes what was read since the last time out of histories, for the files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "history/chunk_format.hpp"
+#include "sampling/history.hpp"
+
+namespace wattle::daemon {
+
+/// A history of a channel that gives the energy of a domain.
+struct HistorySource {
+  std::string device;  ///< its UUID, or its PCI address; empty: unknown
+  const History* history = nullptr;
+};
+
+/// Threads: one at a time; those that read devices go on.
+class ValueCollector {
+ public:
+  struct Collected {
+    std::vector<StoredChannel> new_channels;  ///< seen for the first time
+    ValueBatch batch;
+  };
+  /// What was read until `now`. Batches with values are numbered in their order.
+  [[nodiscard]] Collected collect(const std::vector<HistorySource>& sources, TimePoint now);
+
+ private:
+  /// How far a channel was taken.
+  struct Cursor {
+    std::uint64_t id = 0;
+    std::optional<TimePoint> taken{};   ///< steady
+    std::optional<TimePoint> stored{};  ///< the same as stored time
+    bool has_gap = true;                ///< before the next value
+  };
+  /// An interval of steady time of which nothing is known.
+  struct Unknown {
+    TimePoint begin;
+    TimePoint end;
+  };
+  [[nodiscard]] static ChannelValues take(const History& history, Cursor& cursor, TimePoint now);
+  static void take(const StoredReading& reading, bool is_unknown, Cursor& cursor,
+                   ChannelValues& into);
+
+  std::map<const History*, Cursor> cursors_;
+  std::uint64_t batches_ = 0;
+};
+
+}  // namespace wattle::daemon
