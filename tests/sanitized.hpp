@@ -2,18 +2,19 @@
 // long: tests that count in millions count less far then.
 #pragma once
 
-namespace wattle {
-
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
+#define WATTLE_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
+#define WATTLE_SANITIZED 1
 #endif
-#else
-inline constexpr bool kSanitized = false;
 #endif
+#ifndef WATTLE_SANITIZED
+#define WATTLE_SANITIZED 0
+#endif
+
+namespace wattle {
+
+inline constexpr bool kSanitized = WATTLE_SANITIZED != 0;
 
 }  // namespace wattle

@@ -1,8 +1,9 @@
 // Monitors with their own threads: what is asserted are counts and orders, never how long something
 // took. Numbers in brackets are the weaknesses of the original that a test shows the absence of.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
@@ -22,6 +22,31 @@
 #include "sanitized.hpp"
 #include "wattle/error.hpp"
 #include "wattle/power_monitor.hpp"
+
+namespace {
+
+constexpr int kAnyNumber = -1;
+
+/// How many more threads the system starts.
+std::atomic<int> threads_left{kAnyNumber};
+
+}  // namespace
+
+#if !WATTLE_SANITIZED
+/// Replaces the system's function, so that a test decides how many threads there may be: what fits
+/// into a limit of memory differs from one machine to the next.
+extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread,
+                                                             const pthread_attr_t* attributes,
+                                                             void* (*work)(void*),
+                                                             void* argument) noexcept {
+  if (threads_left == 0) return EAGAIN;
+  if (threads_left > 0) --threads_left;
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym gives
+  static const auto create = reinterpret_cast<Create*>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return create(thread, attributes, work, argument);
+}
+#endif
 
 namespace wattle::power_test {
 namespace {
@@ -214,30 +239,22 @@ TEST(PowerMonitorThreads, AreGoneWhereTheConstructorFails) {
   EXPECT_TRUE(eventually([&] { return threads() <= before; }));
 }
 
-/// In a process of its own: half of the threads fit into the address space.
+/// In a process of its own: the system starts half of the threads, and no more.
 void start_with_room_for_few_threads() {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_AS, &limit);
-  std::ifstream status("/proc/self/statm");
-  rlim_t pages = 0;
-  status >> pages;
-  constexpr rlim_t kRoom = rlim_t{14} << 20U;  // a thread's stack takes 1 MiB
-  limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + kRoom;
-  ::setrlimit(RLIMIT_AS, &limit);
   const std::ptrdiff_t before = threads();
   GatedGpus gpus(16);
+  threads_left = 8;
   try {
-    const PowerMonitor monitor =
-        PowerMonitorMaker::make(std::move(gpus.found), machine_clock(),
-                                {.update_period = kPeriod, .memory_limit = std::size_t{4} << 20U});
+    const PowerMonitor monitor = gpus.monitor();
     std::_Exit(2);
   } catch (const Error&) {
+    threads_left = kAnyNumber;
     std::_Exit(eventually([&] { return threads() <= before; }) ? 0 : 3);
   }
 }
 
 TEST(PowerMonitorThreads, AreGoneWhereNotAllOfThemCouldBeStarted) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer needs the address space";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer starts threads in a way of its own";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(start_with_room_for_few_threads(), testing::ExitedWithCode(0), "");
 }
