@@ -18,6 +18,8 @@ std::string doubt_about(const LoadFit& fit, std::size_t place, const UnitTags& t
   const std::size_t n = watts.gains.size();
   if (!fit.columns[place]) return "too many tags";
   if (std::isinf(watts.inflation[place])) return "the load did not vary";
+  // Seen on an H200: where two loads held each other up, a cost below 0 came out of it.
+  if (fit.is_curved) return "the power is not the sum of what units cost";
   if (watts.inflation[place] <= kMostInflation) return {};
   std::optional<std::size_t> nearest;
   for (std::size_t i = 0; i < fit.columns.size(); ++i) {
@@ -44,6 +46,7 @@ struct Difference {
 Difference difference(const std::vector<LoadFit>& fits, std::uint16_t first, std::uint16_t second) {
   Difference costs;
   for (const LoadFit& fit : fits) {
+    costs.is_sure = costs.is_sure && !fit.is_curved;
     std::vector<double> factors(fit.watts.gains.size(), 0.0);
     const auto add = [&](std::uint16_t column, double sign, double& sum) {
       const auto found = std::ranges::find(fit.columns, std::optional(column));

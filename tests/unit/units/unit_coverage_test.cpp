@@ -143,6 +143,11 @@ TEST(UnitCoverage, ACurveIsFoundWhereThereIsOne) {
   world.loads.front().watts = 4.0;
   world.limit_w = 60.0;
   EXPECT_GE(part_of(world, is_curved), least(0.95));
+  EXPECT_EQ(part_of(world,
+                    [&](const UnitOutcome& o) {
+                      return is_curved(o) == !o.report.tags.front().fitted.has_value();
+                    }),
+            1.0);
   EXPECT_EQ(part_of(world, [](const UnitOutcome& o) { return *gpu(o).slope < *gpu(o).share; }),
             1.0);
 }
