@@ -17,6 +17,7 @@
 #include "sensors/proc_tables.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/gpu/gpu_monitor.hpp"
 #include "usage/process/procfs.hpp"
 #include "usage/tree/process_tree.hpp"
 
@@ -185,8 +186,8 @@ void TopObserver::fill_users(TopDevice& device, const Readings::Device& gpu) {
   if (!device.users) {
     device.users_unknown = list ? "the driver does not list its processes"
                                 : "the driver has not listed its processes yet";
-  } else if (gpu.domain.kind() != DomainKind::nvidia_gpu && !sees_all_files_) {
-    device.users_unknown = "only root sees all processes that use it";
+  } else {
+    device.users_unknown = why_users_are_missing(gpu.domain, sees_all_files_);
   }
 }
 

@@ -100,6 +100,11 @@ double percent_of(const History& gauge, const GaugeWindow& window) {
 
 }  // namespace
 
+std::string_view why_users_are_missing(const Domain& gpu, bool sees_files) noexcept {
+  if (sees_files || gpu.kind() == DomainKind::nvidia_gpu) return {};
+  return "only root sees all processes that use it";
+}
+
 ReadingsOptions GpuMonitor::sampling(std::chrono::nanoseconds interval) {
   constexpr std::chrono::nanoseconds kTenth = std::chrono::milliseconds(100);
   // A list is more work for a driver than a value, and each counts for at least a second.
@@ -279,17 +284,15 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu,
   } else {
     raise(usage.max_utilization_percent, mean.percent);
   }
-  const bool lists_all = sees_files_ || device.domain.kind() == DomainKind::nvidia_gpu;
+  const std::string_view unseen = why_users_are_missing(device.domain, sees_files_);
   usage.used_by_command_unknown = why_not_known(gpu, began, ended);
   if (usage.used_by_command_unknown.empty()) {
     usage.used_by_command = gpu.was_used;
     usage.used_by_others_unknown = why_others_not_known(gpu, began, ended);
-    if (!lists_all && usage.used_by_others_unknown.empty()) {
-      usage.used_by_others_unknown = "only root sees all processes that use it";
-    }
+    if (usage.used_by_others_unknown.empty()) usage.used_by_others_unknown = unseen;
     if (usage.used_by_others_unknown.empty()) usage.used_by_others = gpu.was_used_by_others;
   }
-  if (gpu.engine_use && lists_all) {
+  if (gpu.engine_use && unseen.empty()) {
     usage.command_engine_time = gpu.engine_use->command;
     usage.others_engine_time = gpu.engine_use->others;
   }

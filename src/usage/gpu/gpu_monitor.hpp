@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sampling/readings.hpp"
@@ -20,6 +21,10 @@ struct SummedGpus {
   std::vector<bool> included;  ///< sums are about these alone
   std::vector<bool> counted;   ///< and those of utilization about these
 };
+
+/// Why the list of a GPU's users may lack some; empty where it has all. `sees_files`: see
+/// `sees_files_of_all`. Threads: any.
+[[nodiscard]] std::string_view why_users_are_missing(const Domain& gpu, bool sees_files) noexcept;
 
 /// Follows the devices of `Readings`. Threads: one at a time.
 class GpuMonitor {

@@ -40,7 +40,9 @@ bool sees_machine_pids() {
 bool sees_files_of_all(const std::filesystem::path& procfs) {
   const std::string folder = (procfs / "1" / "fd").string();  // root's
   const Fd files(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return files || errno != EACCES;
+  if (files) return true;
+  // Mounted with hidepid, a real /proc does not even show process 1.
+  return errno == ENOENT && ::access((procfs / "self").c_str(), F_OK) != 0;
 }
 
 }  // namespace wattle

@@ -24,7 +24,8 @@ enum class Kinship : std::uint8_t {
 [[nodiscard]] bool sees_machine_pids();
 
 /// True if this process may read which files processes of other users have open, by which the users
-/// of GPUs of AMD and Intel are found. `procfs`: where /proc is. Threads: any.
+/// of GPUs of AMD and Intel are found. `procfs`: where /proc is, or a tree without processes of its
+/// own. Threads: any.
 [[nodiscard]] bool sees_files_of_all(const std::filesystem::path& procfs = "/proc");
 
 }  // namespace wattle

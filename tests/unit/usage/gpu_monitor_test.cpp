@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
 #include "fakes/scripted_sensor.hpp"
+#include "fakes/temp_folder.hpp"
 #include "sensors/providers.hpp"
 
 namespace wattle {
@@ -228,6 +230,16 @@ TEST(GpuUsers, AreNotAllKnownToWhoMayNotReadTheFilesOfOthers) {
     EXPECT_EQ(usage.used_by_others_unknown,
               sees_files ? "" : "only root sees all processes that use it");
   }
+}
+
+/// With the mount option hidepid, users see no process but their own.
+TEST(FilesOfAll, AreNotSeenWhereProcessOneIsHidden) {
+  const fakes::TempFolder folder;
+  EXPECT_TRUE(sees_files_of_all(folder.path())) << "no /proc of a kernel";
+  std::filesystem::create_directories(folder.path() / "self");
+  EXPECT_FALSE(sees_files_of_all(folder.path()));
+  std::filesystem::create_directories(folder.path() / "1" / "fd");
+  EXPECT_TRUE(sees_files_of_all(folder.path()));
 }
 
 }  // namespace
