@@ -128,13 +128,16 @@ class GpuDivision {
   GpuDivision(Grouped& grouped, GroupRow& idle, Undivided& undivided)
       : grouped_(grouped), idle_(idle), undivided_(undivided) {}
 
-  /// True if a group got some of its energy.
-  bool add_device(const TopDevice& device, Joules energy) {
-    const EnergyRange all{Joules(0.0), energy, energy};
+  /// The memory is known also where the power is not.
+  void add_memory(const TopDevice& device) {
     for (const GpuUser& user : device.users.value_or(std::vector<GpuUser>())) {
       GroupRow* const row = grouped_.row_of(user.pid);
       if (row != nullptr) add_to(row->gpu_memory_bytes, user.memory_bytes);
     }
+  }
+  /// True if a group got some of its energy.
+  bool add_device(const TopDevice& device, Joules energy) {
+    const EnergyRange all{Joules(0.0), energy, energy};
     const GpuUses known = uses_of(device);
     if (!known.unknown.empty()) {
       undivided_.add(device.name, known.unknown, all);
@@ -210,6 +213,7 @@ struct DividedRows {
   GroupRow rest{.kind = GroupRow::Kind::rest, .name = "interrupts, and processes that ended"};
   Undivided unknown{};                ///< of measured power
   std::vector<GroupRow> undivided{};  ///< its rows, where power is divided
+  std::vector<std::string> notes{};   ///< power that is in no row
   Seconds cpu{0};                     ///< CPU time of everything
 };
 
@@ -252,10 +256,13 @@ bool divide_power(DividedRows& rows, const TopObservation& seen, Seconds length)
   GpuDivision gpus(rows.grouped, rows.idle, rows.unknown);
   for (const TopDevice& device : seen.devices) {
     if (!device.is_counted || !device.machine.empty()) continue;
-    if (!device.power) {
-      if (!device.is_gpu) cpus.missing.push_back(device.name);
-      continue;
+    if (device.is_gpu) gpus.add_memory(device);
+    if (!device.power && device.is_gpu) {
+      rows.notes.push_back(fmt::format("the power of {} is not known", device.name));
+    } else if (!device.power) {
+      cpus.missing.push_back(device.name);
     }
+    if (!device.power) continue;
     const Joules energy = Watts(device.power->value) * length;
     if (device.is_gpu) {
       is_divided = gpus.add_device(device, energy) || is_divided;
@@ -303,14 +310,14 @@ std::optional<double> amount_of(const GroupRow& row, ShareOf share_of, bool is_a
     return is_known ? std::optional(row.cpu.count()) : std::nullopt;
   }
   if (row.energy) return row.energy->typical.si();
-  return is_all_divided ? std::optional(0.0) : std::nullopt;
+  return is_all_divided && row.unknown_cpu == 0 ? std::optional(0.0) : std::nullopt;
 }
 
 void fill_shares(DividedRows& rows, ShareOf share_of) {
   double all = 0.0;
-  const auto amount = [&](const GroupRow& row) {
-    return amount_of(row, share_of, rows.undivided.empty());
-  };
+  const bool is_all_divided =
+      share_of == ShareOf::estimate || (rows.undivided.empty() && rows.notes.empty());
+  const auto amount = [&](const GroupRow& row) { return amount_of(row, share_of, is_all_divided); };
   each_row(rows, [&](const GroupRow& row) { all += amount(row).value_or(0.0); });
   if (!(all > 0.0)) return;
   each_row(rows, [&](GroupRow& row) {
@@ -324,7 +331,10 @@ GroupTable group_rows(const TopObservation& seen, TopKey key) {
   GroupTable table{.length = seen.length};
   DividedRows rows{.grouped = Grouped(seen, key)};
   Seconds used{0};
-  for (const GroupRow& row : rows.grouped.rows()) used += row.cpu;
+  for (const GroupRow& row : rows.grouped.rows()) {
+    used += row.cpu;
+    if (row.unknown_cpu > 0) rows.rest.name = "interrupts, and processes of unknown CPU time";
+  }
   rows.cpu = std::max(used, seen.busy.value_or(Seconds(0)));
   rows.rest.cpu = rows.cpu - used;
   const bool is_power = seen.length && divide_power(rows, seen, *seen.length);
@@ -333,13 +343,14 @@ GroupTable group_rows(const TopObservation& seen, TopKey key) {
     rows.undivided = rows.unknown.rows();
   } else {
     each_row(rows, [](GroupRow& row) { row.energy.reset(); });
-    for (GroupRow& row : rows.unknown.rows()) table.notes.push_back(std::move(row.name));
+    for (GroupRow& row : rows.unknown.rows()) rows.notes.push_back(std::move(row.name));
     if (seen.length && seen.estimate) {
       divide_estimate(rows, seen);
       table.share_of = ShareOf::estimate;
     }
   }
   fill_shares(rows, table.share_of);
+  table.notes = std::move(rows.notes);
   table.groups = std::move(rows.grouped.rows());
   for (GroupRow* row : {&rows.rest, &rows.idle}) {
     if (row->share > 0.0 || row->cpu > Seconds(0)) table.others.push_back(std::move(*row));

@@ -41,7 +41,7 @@ struct MachineTroubles {
 bool is_streamed(const Json& json, const char* devices) {
   PrintableText status;
   take_member(at(json, devices), "status", status);
-  return status == "live" || status.empty();
+  return status == "live";
 }
 
 /// zeusd names no GPUs: "gpu_0".

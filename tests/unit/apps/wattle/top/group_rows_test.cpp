@@ -186,6 +186,26 @@ TEST(GroupRows, SayOfWhichProcessesTheCpuTimeIsNotKnown) {
   EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
 }
 
+TEST(GroupRows, HaveNoShareOfPowerWhereTheirCpuTimeIsNotKnown) {
+  TopObservation seen = made_up_machine();
+  for (TopProcess& process : seen.processes) {
+    if (process.command == "gcc") process.cpu.reset();
+  }
+  const GroupTable table = group_rows(seen, TopKey::command);
+  ASSERT_EQ(table.share_of, ShareOf::power);
+  EXPECT_EQ(row_of(table.groups, "gcc")->share, std::nullopt);
+  EXPECT_NE(row_of(table.others, "interrupts, and processes of unknown CPU time"), nullptr);
+  EXPECT_NEAR(sum_of_shares(table), 100.0, 1e-9);
+}
+
+TEST(GroupRows, KeepTheMemoryOfAGpuWhosePowerIsNotKnown) {
+  TopObservation seen = made_up_machine();
+  seen.devices[3].power.reset();
+  const GroupTable table = group_rows(seen, TopKey::command);
+  EXPECT_EQ(row_of(table.groups, "python")->gpu_memory_bytes, 19'000'000'000U);
+  EXPECT_EQ(table.notes, std::vector<std::string>{"the power of nvidia_gpu_0 is not known"});
+}
+
 TEST(GroupRows, ShareCpuTimeWhereNoPowerCanBeDivided) {
   TopObservation seen = made_up_machine();
   seen.devices.resize(3);
