@@ -13,6 +13,7 @@
 
 #include "base/text/facts_text.hpp"
 #include "base/text/quantity.hpp"
+#include "base/text/split.hpp"
 #include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/report.hpp"
@@ -91,8 +92,9 @@ std::string units_text(const std::optional<UnitsReport>& units, const TextStyle&
   std::ostringstream lines;
   lines << *units;
   std::string text = "\n";
-  std::istringstream read(lines.str());
-  for (std::string line; std::getline(read, line);) text += wrapped("  " + line + "\n", style, 4);
+  for (std::string_view rest = lines.view(); !rest.empty();) {
+    text += wrapped("  " + std::string(take_line(rest)) + "\n", style, 4);
+  }
   return text;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/value_option.hpp"
 #include "monitor/track_options.hpp"
 #include "output/page_output.hpp"
+#include "units/unit_events.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -241,8 +242,9 @@ void check_unit(const RawHistoryOptions& raw, Mark& mark) {
                                       most, printable(text)));
   };
   constexpr double kMostWork = 1e18;
-  mark.number = raw.ends ? number("--work", raw.work, 0.0, kMostWork, 0.0)
-                         : number("--weight", raw.weight, 1e-6, 1e6, 1.0);
+  mark.number =
+      raw.ends ? number("--work", raw.work, 0.0, kMostWork, 0.0)
+               : number("--weight", raw.weight, detail::kLeastWeight, detail::kMostWeight, 1.0);
 }
 
 void add_report(CLI::App& app, RawHistoryOptions& raw) {
