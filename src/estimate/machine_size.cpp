@@ -93,9 +93,9 @@ Product read_product(const System& system) {
           .chassis_type = attribute("chassis_type")};
 }
 
-/// As systemd's detect_vm_device_tree: the node of a hypervisor, a partition of POWER, devices of
-/// QEMU, and the board that stands for no hardware. Absent where there is no device tree of a
-/// machine: servers with ACPI have a stub without a model.
+/// By the signs that systemd looks for (detect_vm_device_tree): the node of a hypervisor, a
+/// partition of POWER, devices of QEMU, and QEMU's board "virt". Absent where the tree describes no
+/// machine: on Arm servers with ACPI the kernel makes a nearly empty one, without a model.
 std::optional<MachineExtent> extent_in_device_tree(const std::filesystem::path& tree) {
   const auto has = [&](const char* name) {
     std::error_code error;
