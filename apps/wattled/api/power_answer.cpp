@@ -22,8 +22,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::uint32_t kDefaultColumns = 360;
 constexpr std::uint32_t kMostColumns = 1000;
-/// A window starts where the history does. Beyond a year of milliseconds it ends in the future.
-constexpr std::int64_t kMostPeriods = std::int64_t{366} * 86'400'000;
 /// A power of two: a period in whole milliseconds is divided by it without a rest.
 constexpr std::int64_t kMostSteps = 4;
 
@@ -42,9 +40,6 @@ TimeColumns columns_of(const UnixWindow& window, std::uint32_t most, millisecond
   if (length < 1) {
     throw QueryFault(fmt::format("The window must be at least {} s long.", Seconds(period).count()),
                      QueryFault::Form::json);
-  }
-  if (length > kMostPeriods) {
-    throw QueryFault("The window must end within a year from now.", QueryFault::Form::json);
   }
   const std::int64_t per_column = (length + most - 1) / most;
   std::int64_t steps = 1;
@@ -91,6 +86,10 @@ Response power_answer(EnergyHistory* history, std::string_view query, millisecon
   const bool is_coarse = public_period.count() > 0;
   if (is_coarse) window = rounded_down(window, public_period);
   window.from = std::max(window.from, to_unix(history->oldest()));
+  window.to = std::min(window.to, to_unix(history->now()));
+  if (!(window.from < window.to)) {
+    throw QueryFault("The history has nothing of this window.", QueryFault::Form::json);
+  }
   if (is_coarse) window = rounded_down(window, public_period);
   const TimeColumns columns =
       columns_of(window, most, is_coarse ? public_period : EnergyHistory::kPeriod);

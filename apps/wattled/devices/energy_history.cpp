@@ -8,12 +8,9 @@
 namespace wattle::daemon {
 namespace {
 
-/// The counter's value at `time`, rounded down to a multiple of `quantum`.
-std::optional<Joules> rounded_down(const History& counter, TimePoint time, Joules quantum) {
-  const std::optional<Boundary> at = counter.at(time);
-  if (!at) return std::nullopt;
-  const Joules shown =
-      (static_cast<double>(at->ticks) + at->fraction) * counter.channel().counter.tick;
+/// What a counter showed, rounded down to a multiple of `quantum`.
+Joules rounded_down(const Channel& counter, const Boundary& at, Joules quantum) {
+  const Joules shown = (static_cast<double>(at.ticks) + at.fraction) * counter.counter.tick;
   return std::floor(shown / quantum) * quantum;
 }
 
@@ -85,13 +82,16 @@ void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint e
                                 EnergyFigure& figure) const {
   const History* const counter = entry.readings->counter(entry.place);
   const bool is_kept = begin >= loop_.now() - kept_;
-  std::optional<Joules> first;
-  std::optional<Joules> last;
-  if (counter != nullptr && is_kept) first = rounded_down(*counter, begin, quantum);
-  if (counter != nullptr) last = rounded_down(*counter, end, quantum);
+  std::optional<Boundary> first;
+  std::optional<Boundary> last;
+  if (counter != nullptr && is_kept) first = counter->at(begin);
+  if (counter != nullptr) last = counter->at(end);
   const bool is_known = first && last && !figure.flags.has(Flag::stuck);
   figure.energy.reset();
-  if (is_known) figure.energy = *last - *first;
+  if (is_known) {
+    figure.energy = rounded_down(counter->channel(), *last, quantum) -
+                    rounded_down(counter->channel(), *first, quantum);
+  }
   // Plus one quantum for both roundings together.
   figure.uncertainty = (std::ceil(figure.uncertainty / quantum) + 1.0) * quantum;
 }
@@ -102,34 +102,30 @@ std::vector<ColumnPower> EnergyHistory::columns_of(const Entry& entry, const Tim
   const bool is_known =
       std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
   const History* const counter = entry.readings->counter(entry.place);
-  if (is_known || counter == nullptr) return all;
-  const EnergyFigure whole = entry.readings->energy(
-      entry.place, {.begin = columns.begin, .end = columns.edge(columns.count)});
-  return whole.flags.has(Flag::stuck) ? std::vector<ColumnPower>(columns.count)
-                                      : counter_columns(*counter, columns);
+  return is_known || counter == nullptr ? all : counter_columns(*counter, columns);
 }
 
 std::vector<ColumnPower> EnergyHistory::coarse_columns(const Entry& entry,
                                                        const TimeColumns& columns, Joules quantum) {
   std::vector<ColumnPower> all(columns.count);
   const History* const counter = entry.readings->counter(entry.place);
-  const EnergyFigure whole = entry.readings->energy(
-      entry.place, {.begin = columns.begin, .end = columns.edge(columns.count)});
-  if (counter == nullptr || whole.flags.has(Flag::stuck)) return all;
+  if (counter == nullptr) return all;
+  const Channel& channel = counter->channel();
   const Seconds width(columns.width);
-  TimePoint at = columns.begin;
-  std::optional<Joules> before = rounded_down(*counter, at, quantum);
-  for (ColumnPower& column : all) {
-    const std::optional<Joules> after = rounded_down(*counter, at + columns.width, quantum);
-    const bool is_known =
-        before && after &&
-        counter->condition(at, at + columns.width).unknown == std::chrono::nanoseconds(0);
+  std::optional<Boundary> before = counter->at(columns.begin);
+  for (std::size_t i = 0; i < columns.count; ++i) {
+    const std::optional<Boundary> after = counter->at(columns.edge(i + 1));
+    const bool is_known = before && after &&
+                          power_between(channel, *before, *after, columns.width) &&
+                          counter->condition(columns.edge(i), columns.edge(i + 1)).unknown ==
+                              std::chrono::nanoseconds(0);
     if (is_known) {
-      column.mean = (*after - *before) / width;
-      column.uncertainty = quantum / width;
+      all[i].mean =
+          (rounded_down(channel, *after, quantum) - rounded_down(channel, *before, quantum)) /
+          width;
+      all[i].uncertainty = quantum / width;
     }
     before = after;
-    at += columns.width;
   }
   return all;
 }

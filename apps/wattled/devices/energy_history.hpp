@@ -53,6 +53,7 @@ class EnergyHistory {
     Domain domain;
     std::vector<ColumnPower> columns;
   };
+  [[nodiscard]] TimePoint now() const { return loop_.now(); }
   /// The start of what is kept.
   [[nodiscard]] TimePoint oldest() const { return loop_.now() - kept_; }
   /// The power of each domain, in the order of the domains. `quantum` > 0: of CPUs from counters

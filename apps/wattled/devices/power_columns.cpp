@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "sampling/integrate.hpp"
+
 namespace wattle::daemon {
 namespace {
 
@@ -17,17 +19,13 @@ void extend(ColumnPower& column, Watts power) noexcept {
   column.highest = std::max(column.highest.value_or(power), power);
 }
 
-Joules energy_between(const Boundary& first, const Boundary& last, Joules tick) noexcept {
-  const auto ticks = static_cast<double>(last.ticks - first.ticks);
-  return (ticks + last.fraction - first.fraction) * tick;
-}
-
 /// The mean power of each step; absent where an end of it is.
-std::vector<std::optional<Watts>> powers_of(const Edges& edges, Joules tick, Seconds length) {
+std::vector<std::optional<Watts>> powers_of(const Channel& counter, const Edges& edges,
+                                            nanoseconds length) {
   std::vector<std::optional<Watts>> powers;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     std::optional<Watts> power;
-    if (edges[i] && edges[i + 1]) power = energy_between(*edges[i], *edges[i + 1], tick) / length;
+    if (edges[i] && edges[i + 1]) power = power_between(counter, *edges[i], *edges[i + 1], length);
     powers.push_back(power);
   }
   return powers;
@@ -47,6 +45,12 @@ Joules doubt_at(const Edges& edges, const std::vector<std::optional<Watts>>& pow
 
 }  // namespace
 
+std::optional<Watts> power_between(const Channel& counter, const Boundary& first,
+                                   const Boundary& last, nanoseconds length) noexcept {
+  const auto whole = static_cast<double>(last.ticks - first.ticks);
+  return counted_power(counter, whole + last.fraction - first.fraction, length).power;
+}
+
 std::vector<ColumnPower> counter_columns(const History& counter, const TimeColumns& columns) {
   const Joules tick = counter.channel().counter.tick;
   Edges edges;
@@ -54,7 +58,8 @@ std::vector<ColumnPower> counter_columns(const History& counter, const TimeColum
     edges.push_back(counter.at(columns.step(i)));
   }
   const Seconds width(columns.width);
-  const auto powers = powers_of(edges, tick, width / static_cast<double>(columns.steps));
+  const auto steps = static_cast<nanoseconds::rep>(columns.steps);
+  const auto powers = powers_of(counter.channel(), edges, columns.width / steps);
   std::vector<ColumnPower> all(columns.count);
   for (std::size_t i = 0; i < columns.count; ++i) {
     const std::size_t first = i * columns.steps;
@@ -62,7 +67,8 @@ std::vector<ColumnPower> counter_columns(const History& counter, const TimeColum
     if (!edges[first] || !edges[last]) continue;
     const Condition condition = counter.condition(columns.edge(i), columns.edge(i + 1));
     if (condition.unknown > nanoseconds(0)) continue;
-    all[i].mean = energy_between(*edges[first], *edges[last], tick) / width;
+    all[i].mean = power_between(counter.channel(), *edges[first], *edges[last], columns.width);
+    if (!all[i].mean) continue;
     all[i].uncertainty = Joules(std::hypot(doubt_at(edges, powers, first, tick).si(),
                                            doubt_at(edges, powers, last, tick).si())) /
                          width;

@@ -38,8 +38,14 @@ struct ColumnPower {
   std::optional<Watts> highest{};
 };
 
+/// The mean power from one value of a counter to the next; absent where it stood still.
+[[nodiscard]] std::optional<Watts> power_between(const Channel& counter, const Boundary& first,
+                                                 const Boundary& last,
+                                                 std::chrono::nanoseconds length) noexcept;
+
 /// From a counter: differences of what it showed at the edges, interpolated between two readings.
-/// A column of which a part is unknown is unknown. Looks up the counter once per step.
+/// A column of which a part is unknown, or in which it stood still, is unknown. Looks up the
+/// counter once per step.
 [[nodiscard]] std::vector<ColumnPower> counter_columns(const History& counter,
                                                        const TimeColumns& columns);
 

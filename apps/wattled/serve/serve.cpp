@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "api/public_cpu.hpp"
+#include "base/files/state_folder.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
 #include "devices/device_search.hpp"
@@ -259,19 +259,12 @@ std::unique_ptr<EnergyHistory> history_of(Inventory& inventory, const ServeOptio
                               loop, machine_clock());
 }
 
-/// Empty: not known.
-std::string host_name() {
-  utsname machine{};
-  if (::uname(&machine) != 0) return {};
-  return static_cast<const char*>(machine.nodename);
-}
-
 ServiceOptions service_options(const ServeOptions& options, std::size_t most_connections,
                                std::shared_ptr<SettingsJournal> journal,
                                std::shared_ptr<const CommandRunner> commands) {
   return {.enabled = options.enabled,
           .serves_dashboard = options.serves_dashboard,
-          .host = host_name(),
+          .host = this_host(),
           .streams = {.gpu_period = kSecond / options.gpu_hz,
                       .cpu_period = kSecond / options.cpu_hz,
                       .format = options.stream_format},
