@@ -226,6 +226,7 @@ class Dashboard {
             const columns = new Map([...columnsOf(history)].map(([domain, list]) =>
               [domain, [...Array.from({length: lead}, () => nothing), ...list]]));
             const start = history.columns > 0 ? history.from - lead * history.column_s : to - span.seconds;
+            this.offerHistory("");
             this.history = {span: {start, width: history.column_s, count: lead + history.columns}, columns};
             this.draw();
           }

@@ -8,7 +8,6 @@ export type Category = "cpu" | "memory" | "gpu" | "other";
 /// An energy since the page was opened. `joules` null: not known, for the `reason`.
 export interface Energy {
   joules: number | null;
-  uncertainty: number;
   /// Some of it is missing.
   isAtLeast: boolean;
   reason: string;
@@ -21,10 +20,9 @@ class EnergyCount {
   private created: number | null = null;
   private before = 0;
   private unknownS = 0;
-  private uncertainty = 0;
   private isAtLeast = false;
 
-  take(joules: number, created: number | null, unknownS: number, uncertainty: number): void {
+  take(joules: number, created: number | null, unknownS: number): void {
     const isNew = this.first === null;
     const hasRestarted = !isNew && (joules < this.last || created !== this.created);
     if (hasRestarted) {
@@ -37,7 +35,6 @@ class EnergyCount {
     }
     this.last = joules;
     this.created = created;
-    this.uncertainty = uncertainty;
     if (unknownS > this.unknownS + 0.5) this.isAtLeast = true;
   }
 
@@ -49,7 +46,7 @@ class EnergyCount {
 
   get energy(): Energy {
     const joules = this.first === null ? null : this.before + this.last - this.first;
-    return {joules, uncertainty: this.uncertainty, isAtLeast: this.isAtLeast, reason: ""};
+    return {joules, isAtLeast: this.isAtLeast, reason: ""};
   }
 }
 
@@ -252,7 +249,7 @@ export class Model {
       .map(({labels}) => [labels["device"] ?? "", labels["reason"] ?? ""]));
     const named = (name: string) => by(`wattle_${name}`);
     const [power, energy, created] = [named("power_watts"), named("energy_joules_total"), named("energy_joules_created")];
-    const [unknown, uncertainty] = [named("energy_unknown_seconds_total"), named("energy_uncertainty_joules")];
+    const unknown = named("energy_unknown_seconds_total");
     const [limit, used, total] = [named("power_limit_watts"), named("memory_used_bytes"), named("memory_total_bytes")];
     const [busy, heat] = [named("gpu_utilization_ratio"), named("temperature_celsius")];
     for (const {labels, value: up} of named("sensor_up")) {
@@ -267,8 +264,7 @@ export class Model {
       const joules = valueOf(energy, domain);
       if (joules === null) device.energyReason = reason;
       else {
-        device.count.take(joules, valueOf(created, domain), valueOf(unknown, domain) ?? 0,
-                          valueOf(uncertainty, domain) ?? 0);
+        device.count.take(joules, valueOf(created, domain), valueOf(unknown, domain) ?? 0);
       }
       device.limit = valueOf(limit, domain);
       device.memoryUsed = valueOf(used, domain);
@@ -329,15 +325,17 @@ export interface History {
   }[];
 }
 
-/// Where one of the devices is unknown, so is the sum; those that are unknown throughout are left out.
+/// Where one of the devices is unknown, so is the sum, and likewise its ±; those that are unknown
+/// throughout are left out.
 function sumOf(devices: Column[][], count: number): Column[] {
   const known = devices.filter((columns) => columns.some(({mean}) => mean !== null));
   return Array.from({length: count}, (_, i) => {
-    const sum: Column = {mean: known.length > 0 ? 0 : null, low: null, high: null, doubt: null};
+    const start = known.length > 0 ? 0 : null;
+    const sum: Column = {mean: start, low: null, high: null, doubt: start};
     for (const columns of known) {
       const {mean = null, doubt = null} = columns[i] ?? {};
       sum.mean = mean === null || sum.mean === null ? null : sum.mean + mean;
-      if (doubt !== null) sum.doubt = Math.hypot(sum.doubt ?? 0, doubt);
+      sum.doubt = doubt === null || sum.doubt === null ? null : Math.hypot(sum.doubt, doubt);
     }
     return sum;
   });

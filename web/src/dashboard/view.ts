@@ -38,12 +38,9 @@ export function setNumber(element: HTMLElement, parts: [string, string] | null, 
 
 export const powerText = (watts: number) => powerParts(watts).join(" ");
 
-export function energyText({joules, isAtLeast, uncertainty}: Energy): string {
+export function energyText({joules, isAtLeast}: Energy): string {
   if (joules === null) return "–";
-  const [number, unit] = energyParts(joules);
-  const size = ({J: 1, kJ: 1e3, MJ: 1e6, GJ: 1e9} as Record<string, number>)[unit] ?? 1;
-  const doubt = uncertainty > 0 ? ` ±${(uncertainty / size).toPrecision(1)}` : "";
-  return `${isAtLeast ? "≥ " : ""}${number}${doubt} ${unit}`;
+  return `${isAtLeast ? "≥ " : ""}${energyParts(joules).join(" ")}`;
 }
 
 /// What a plot shows: `columns` of `width` seconds from `start` on.
