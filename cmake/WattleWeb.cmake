@@ -90,6 +90,7 @@ add_library(wattle_html OBJECT
   src/report/html/plot.cpp
   src/report/html/power_plots.cpp
   src/report/html/run_page.cpp
+  src/report/html/unit_blocks.cpp
   src/runs/html/bench_page.cpp
   src/runs/html/compare_page.cpp
   src/runs/html/cost_plots.cpp

@@ -106,6 +106,22 @@ struct UnitBalance {
   Seconds unknown{0};      ///< time that no reading shows
 };
 
+/// How many units had which energy. Threads: a value type.
+struct UnitDistribution {
+  std::uint64_t none = 0;  ///< of 0 J or less, as shares above the idle power can be
+  /// The bucket at place i has the units above `from` x `ratio`^i, and at most one `ratio` higher.
+  Joules from{};
+  double ratio = 1.0;
+  std::vector<std::uint64_t> counts{};  ///< at most 64; neither the first nor the last is 0
+};
+
+/// Units for which a number is alike: within a factor of 2. Threads: a value type.
+struct UnitGroup {
+  double number = 0.0;  ///< their mean of it
+  std::uint64_t count = 0;
+  Joules mean{};  ///< of their shares
+};
+
 /// What was found about the units of a tag, or about one phase of them. Threads: a value type.
 struct UnitTag {
   std::string tag{};
@@ -129,6 +145,10 @@ struct UnitTag {
   std::optional<EnergyInterval> fitted{};
   std::string doubt{};     ///< why there is no `fitted`: "cannot be separated from b"
   bool disagrees = false;  ///< the rule's mean and `fitted` differ beyond their intervals
+  // Of whole units alone: a phase has none of these.
+  UnitDistribution distribution{};
+  std::vector<UnitGroup> by_running{};  ///< by how many units ran when it started, itself included
+  std::vector<UnitGroup> by_work{};     ///< by its work; units without are in no group
 };
 
 /// Two tags whose units cost differently per second and weight, by the regression. Threads: a value
@@ -168,6 +188,9 @@ struct UnitsReport {
   std::uint64_t ended_twice = 0;  ///< calls of `end`, in this process, that did nothing
   std::uint64_t refused = 0;      ///< units that were not counted for lack of memory
   std::uint64_t beyond_tags = 0;  ///< units whose tag did not fit in (`most_tags`)
+
+  /// All of it on one line, with the keys of `units` in the JSON of a run (docs/json.md).
+  [[nodiscard]] WATTLE_EXPORT std::string to_json() const;
 };
 
 /// Threads: a value type.

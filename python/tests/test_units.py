@@ -57,9 +57,30 @@ def test_phases_have_rows_of_their_own(units):
         a.phase("decode")
     units.update()
     assert [(t["tag"], t["phase"]) for t in units.report()["tags"]] == [
-        ("request", ""),
+        ("request", None),
         ("request", "decode"),
     ]
+
+
+def test_a_report_has_the_distribution_of_each_tag(tree, units):
+    for work in (1, 8):
+        with units.unit("request", tokens=work):
+            tree.spend("intel-rapl:0", 4.0)
+            units.update()
+    tag = tag_of(units)
+    assert sum(tag["distribution"]["counts"]) == 2
+    assert [(number, count) for number, count, _ in tag["by_running"]] == [(1, 2)]
+    assert [(number, count) for number, count, _ in tag["by_work"]] == [(1, 1), (8, 1)]
+    value, low, high = tag["mean_j"]
+    assert low <= value <= high
+
+
+def test_a_name_that_is_not_utf8_is_shown_as_what_it_is_not(units):
+    with units.unit("\udcff\x1b[2J"):
+        pass
+    units.update()
+    (tag,) = (tag["tag"] for tag in units.report()["tags"])
+    assert tag == "\ufffd\x1b[2J"
 
 
 def test_a_unit_ends_with_an_exception(units):
@@ -88,7 +109,7 @@ def test_functions_coroutines_and_generators_are_units(units):
     assert list(steps()) == [3]
     tag = tag_of(units)
     assert tag["count"] + tag["unknown"] == 3
-    assert tag_of(units, "inner")["phase"] == ""
+    assert tag_of(units, "inner")["phase"] is None
 
 
 @pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf")])

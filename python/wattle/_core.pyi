@@ -214,7 +214,10 @@ class UnitsBase(metaclass=_Type):
         """The share of a unit; None while it is not final, and if that is long ago."""
 
     def report(self) -> dict[str, Any]:
-        """Everything so far. An interval is a tuple: value, lower and upper bound (95 %)."""
+        """Everything so far, with the keys of `units` in docs/json.md.
+
+        An interval is a list: value, lower and upper bound (95 %).
+        """
 
     @property
     def domains(self) -> list[str]: ...

@@ -9,6 +9,7 @@
 #include "report/part_json.hpp"
 #include "report/report.hpp"
 #include "report/report_fields.hpp"
+#include "units/units_json.hpp"
 #include "usage/files/usage_json.hpp"
 #include "wattle/wattle.hpp"
 
@@ -118,69 +119,6 @@ Json to_json(const PhasesReport& phases) {
           {"unavailable", text_or_null(phases.unavailable)}};
 }
 
-/// The value and its 95 % interval.
-template <class Interval>
-Json interval_json(const std::optional<Interval>& range) {
-  if (!range) return nullptr;
-  return {range->value.si(), range->low.si(), range->high.si()};
-}
-
-Json to_json(const UnitTag& tag) {
-  return {{"tag", tag.tag},
-          {"phase", text_or_null(tag.phase)},
-          {"count", tag.count},
-          {"unknown", tag.unknown},
-          {"mean_time_s", tag.mean_time.count()},
-          {"sum_j", tag.sum.si()},
-          {"work", tag.work},
-          {"mean_j", interval_json(tag.mean)},
-          {"median_j", interval_json(tag.median)},
-          {"p95_j", interval_json(tag.p95)},
-          {"p99_j", interval_json(tag.p99)},
-          {"per_work_j", interval_json(tag.per_work)},
-          {"is_short", tag.is_short},
-          {"fitted_j", interval_json(tag.fitted)},
-          {"doubt", text_or_null(tag.doubt)},
-          {"disagrees", tag.disagrees}};
-}
-
-Json to_json(const UnitDomain& domain) {
-  const UnitBalance& balance = domain.balance;
-  const auto power = [](const std::optional<Watts>& watts) { return or_null(watts); };
-  return {{"domain", domain.domain},
-          {"measured_j", balance.measured.si()},
-          {"units_j", balance.units.si()},
-          {"running_j", balance.running.si()},
-          {"idle_j", balance.idle.si()},
-          {"without_units_j", balance.without_units.si()},
-          {"unknown_s", balance.unknown.count()},
-          {"idle_w", power(domain.idle ? std::optional(domain.idle->power) : std::nullopt)},
-          {"has_idle_changed", domain.has_idle_changed},
-          {"lag_s", domain.lag.count()},
-          {"unexplained_w", interval_json(domain.unexplained)},
-          {"is_curved", domain.is_curved},
-          {"share_w", power(domain.share)},
-          {"slope_w", power(domain.slope)}};
-}
-
-Json to_json(const std::optional<UnitsReport>& units) {
-  if (!units) return nullptr;
-  Json tags = Json::array();
-  for (const UnitTag& tag : units->tags) tags.push_back(to_json(tag));
-  Json domains = Json::array();
-  for (const UnitDomain& domain : units->domains) domains.push_back(to_json(domain));
-  Json contrasts = Json::array();
-  for (const UnitContrast& contrast : units->contrasts) {
-    contrasts.push_back({{"first", contrast.first},
-                         {"second", contrast.second},
-                         {"ratio", or_null(contrast.ratio)}});
-  }
-  return {{"tags", std::move(tags)},           {"domains", std::move(domains)},
-          {"contrasts", std::move(contrasts)}, {"running", units->running},
-          {"waiting", units->waiting},         {"refused", units->refused},
-          {"beyond_tags", units->beyond_tags}};
-}
-
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -204,7 +142,7 @@ std::string to_json(const Report& report) {
                      {"share", json_of(report.share)},
                      {"resource_usage", usage_json(report.usage)},
                      {"phases", to_json(report.phases)},
-                     {"units", to_json(report.units)},
+                     {"units", report.units ? units_json(*report.units) : Json(nullptr)},
                      {"refused", refused_json(report.refused)},
                      {"overhead",
                       {{"cpu_s", whole_nanoseconds(report.overhead.cpu)},

@@ -128,6 +128,66 @@ NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*
   return node;
 }
 
+/// A mean over several runs: the value, and how far its bounds are from it, each times what it is a
+/// mean over.
+class JoinedMean {
+ public:
+  void add(const std::optional<EnergyInterval>& mean, Joules sum, double over) noexcept {
+    if (!(over > 0.0)) return;
+    is_known_ = is_known_ && mean;
+    if (!mean) return;
+    sum_ += sum;
+    over_ += over;
+    below_ += (mean->value - mean->low) * over;
+    above_ += (mean->high - mean->value) * over;
+  }
+  [[nodiscard]] std::optional<EnergyInterval> found() const noexcept {
+    if (!is_known_ || !(over_ > 0.0)) return std::nullopt;
+    const Joules value = sum_ / over_;
+    return EnergyInterval{value, value - below_ / over_, value + above_ / over_};
+  }
+
+ private:
+  bool is_known_ = true;
+  double over_ = 0.0;
+  Joules sum_;
+  Joules below_;
+  Joules above_;
+};
+
+/// In all runs that are counted, in the order of `runs`.
+std::vector<ReportedUnits> joined_units(const std::vector<const NamedRecord*>& runs,
+                                        const std::set<const NamedRecord*>& counted) {
+  struct Row {
+    ReportedUnits units;
+    JoinedMean mean;
+    JoinedMean per_work;
+  };
+  std::vector<Row> rows;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (const NamedRecord* run : runs) {
+    if (!run->record.units || !counted.contains(run)) continue;
+    for (const UnitTag& tag : run->record.units->tags) {
+      const auto [place, is_new] = places.try_emplace({tag.tag, tag.phase}, rows.size());
+      if (is_new) rows.push_back({.units = {.tag = tag.tag, .phase = tag.phase}});
+      Row& row = rows[place->second];
+      row.units.count += tag.count;
+      row.units.unknown += tag.unknown;
+      row.units.sum += tag.sum;
+      row.units.work += tag.work;
+      row.mean.add(tag.mean, tag.sum, static_cast<double>(tag.count));
+      row.per_work.add(tag.per_work, tag.sum, tag.work);
+    }
+  }
+  std::vector<ReportedUnits> found;
+  for (Row& row : rows) {
+    row.units.mean = row.mean.found();
+    row.units.per_work = row.per_work.found();
+    found.push_back(std::move(row.units));
+  }
+  return found;
+}
+
 /// The error of the sensors themselves; absent where one is unknown.
 std::optional<Joules> calibration_of(const std::set<const NamedRecord*>& counted) {
   std::map<std::tuple<std::string, std::string>, double> by_model;
@@ -195,6 +255,7 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   }
   report.uncertainty = errors.uncertainty();
   report.calibration = calibration_of(counted);
+  report.units = joined_units(runs, counted);
   find_missing_ranks(report, runs);
   for (const NamedRecord* run : runs) {
     report.runs.push_back({.name = run->name,

@@ -33,6 +33,20 @@ struct ReportedRun {
   std::vector<RecordedPhase> phases{};  ///< of that time
 };
 
+/// Units of work of one tag, or of one phase of them, in all runs whose energy is counted.
+struct ReportedUnits {
+  PrintableText tag;
+  PrintableText phase;        ///< empty: the units as a whole
+  std::uint64_t count = 0;    ///< with a known energy
+  std::uint64_t unknown = 0;  ///< without; in no figure
+  Joules sum{};               ///< of their shares
+  double work = 0.0;
+  /// Sum over number, and sum over work. Runs share what their sensors do wrong, so the distances
+  /// of the bounds are means of those of the runs: never too narrow. Absent where a run has none.
+  std::optional<EnergyInterval> mean{};
+  std::optional<EnergyInterval> per_work{};
+};
+
 /// A machine.
 struct NodeReport {
   PrintableText name;
@@ -55,8 +69,9 @@ struct NodeReport {
 struct JobReport {
   PrintableText job;  ///< empty: none
   std::vector<ReportedRun> runs{};
-  std::vector<NodeReport> nodes{};  ///< by name
-  std::optional<unsigned> size{};   ///< ranks that the job has; absent: unknown
+  std::vector<NodeReport> nodes{};     ///< by name
+  std::vector<ReportedUnits> units{};  ///< in the order of the runs
+  std::optional<unsigned> size{};      ///< ranks that the job has; absent: unknown
   std::vector<unsigned> missing_ranks{};
   double started_unix_s = 0.0;
   double ended_unix_s = 0.0;

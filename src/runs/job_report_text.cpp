@@ -11,9 +11,11 @@
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
 #include "sensors/refusals.hpp"
+#include "units/units_words.hpp"
 #include "usage/files/usage_json.hpp"
 
 namespace wattle {
@@ -56,6 +58,20 @@ std::vector<std::string> node_lacks(const JobReport& report) {
   return lines;
 }
 
+std::string units_table(const std::vector<ReportedUnits>& units, const TextStyle& style) {
+  if (units.empty()) return {};
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right}, style, 2);
+  table.add({kUnitTitles.begin(), kUnitTitles.end()}, true);
+  const std::size_t listed = std::min(units.size(), kMostUnitRows);
+  for (std::size_t i = 0; i < listed; ++i) table.add(unit_cells(units[i]));
+  std::string text = "\n" + table.text();
+  if (listed < units.size()) {
+    text += wrapped(
+        fmt::format("  {} more tags and phases are not listed\n", units.size() - listed), style);
+  }
+  return text;
+}
+
 std::string text_of(const JobReport& report, const TextStyle& style) {
   std::string text = wrapped(colored(headline_of(report), Tint::bold, style) + "\n", style);
   for (const std::string& line : remarks_on(report)) text += wrapped("  " + line + "\n", style);
@@ -69,7 +85,7 @@ std::string text_of(const JobReport& report, const TextStyle& style) {
   if (report.energy) {
     text += colored(wrapped("  " + uncertainty_note(report), style), Tint::dim, style) + "\n";
   }
-  text += "\n";
+  text += units_table(report.units, style) + "\n";
   return text + facts_text(facts_of(report), style);
 }
 
@@ -88,6 +104,22 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
           {"no_energy", text_or_null(node.no_energy)}};
 }
 
+nlohmann::ordered_json range_json(const std::optional<EnergyInterval>& range) {
+  if (!range) return nullptr;
+  return nlohmann::ordered_json::array({range->value.si(), range->low.si(), range->high.si()});
+}
+
+nlohmann::ordered_json json_of(const ReportedUnits& units) {
+  return {{"tag", units.tag},
+          {"phase", text_or_null(units.phase)},
+          {"count", units.count},
+          {"unknown", units.unknown},
+          {"sum_j", units.sum.si()},
+          {"work", units.work},
+          {"mean_j", range_json(units.mean)},
+          {"per_work_j", range_json(units.per_work)}};
+}
+
 nlohmann::ordered_json json_of(const JobReport& report) {
   nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
   for (const NodeReport& node : report.nodes) nodes.push_back(json_of(node));
@@ -101,6 +133,8 @@ nlohmann::ordered_json json_of(const JobReport& report) {
                     {"flags", run.flags},
                     {"counted", run.is_counted}});
   }
+  nlohmann::ordered_json units = nlohmann::ordered_json::array();
+  for (const ReportedUnits& row : report.units) units.push_back(json_of(row));
   return {{"job", text_or_null(report.job)},
           {"started_unix_s", report.started_unix_s},
           {"ended_unix_s", report.ended_unix_s},
@@ -114,6 +148,7 @@ nlohmann::ordered_json json_of(const JobReport& report) {
           {"peak_rss_bytes", or_null(report.peak_rss_bytes)},
           {"nodes", std::move(nodes)},
           {"runs", std::move(runs)},
+          {"units", std::move(units)},
           {"notes", report.notes}};
 }
 
@@ -162,6 +197,18 @@ std::vector<std::string> node_cells(const NodeReport& node) {
                                   node.errors.uncertainty() / node.measured)
                    : "-",
           joined(what, "; ")};
+}
+
+std::vector<std::string> unit_cells(const ReportedUnits& units) {
+  const auto cell = [](const std::optional<EnergyInterval>& range) {
+    return range ? interval_text(*range) : std::string(kUnknownCell);
+  };
+  std::string count = fmt::format("{}", units.count);
+  if (units.unknown > 0) count += fmt::format(" (+{} unknown)", units.unknown);
+  std::string name = units.tag;
+  if (!units.phase.empty()) name += ":" + units.phase;
+  return {std::move(name), std::move(count), to_text(units.sum), cell(units.mean),
+          cell(units.per_work)};
 }
 
 std::string uncertainty_note(const JobReport& report) {

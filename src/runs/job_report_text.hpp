@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,13 @@ namespace wattle {
 inline constexpr std::array<const char*, 5> kNodeTitles = {"runs", "measured", "energy ± (k=2)",
                                                            "mean", "includes"};
 [[nodiscard]] std::vector<std::string> node_cells(const NodeReport& node);
+/// Of the columns of `unit_cells`. The first is left, the others are numbers.
+inline constexpr std::array<const char*, 5> kUnitTitles = {"units of work", "units", "energy",
+                                                           "mean (95 %)", "per work (95 %)"};
+[[nodiscard]] std::vector<std::string> unit_cells(const ReportedUnits& units);
+/// More rows are in the JSON alone.
+inline constexpr std::size_t kMostUnitRows = 200;
+
 /// What the ± is.
 [[nodiscard]] std::string uncertainty_note(const JobReport& report);
 /// Time, CPU time and memory: name and text.

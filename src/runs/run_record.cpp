@@ -11,6 +11,7 @@
 #include "report/report_fields.hpp"
 #include "runs/record_text.hpp"
 #include "sensors/domain_traits.hpp"
+#include "units/units_json.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -126,6 +127,7 @@ RunRecord record_of(const Json& json, const std::string& name) {
   take_member(usage, "cpu_system_s", record.cpu_system);
   take_member(usage, "peak_rss_bytes", record.peak_rss_bytes);
   record.phases = recorded_phases(at(at(json, "phases"), "rows"));
+  record.units = units_of(at(json, "units"));
   return record;
 }
 

@@ -87,6 +87,7 @@ struct RunRecord {
   std::optional<Seconds> cpu_system;
   std::optional<std::uint64_t> peak_rss_bytes;  ///< of the largest single process
   std::vector<RecordedPhase> phases{};          ///< in the order of their begin
+  std::optional<UnitsReport> units{};           ///< its texts are printable
 
   [[nodiscard]] std::optional<Seconds> cpu() const noexcept;
 };

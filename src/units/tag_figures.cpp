@@ -43,15 +43,39 @@ TagFigures::Block& TagFigures::block_at(std::int64_t end_ns) noexcept {
   return blocks_.at(place);
 }
 
-void TagFigures::add(std::int64_t end_ns, double joules, double length_s, double work) {
+void UnitGroups::add(double number, double joules) noexcept {
+  if (!(number > 0.0) || !std::isfinite(number)) return;
+  const int most = static_cast<int>(groups_.size()) - 1;
+  const int place = std::clamp(std::ilogb(number) - kLeastExponent, 0, most);
+  Sums& group = groups_.at(static_cast<std::size_t>(place));
+  ++group.count;
+  group.numbers += number;
+  group.joules += joules;
+}
+
+std::vector<UnitGroup> UnitGroups::found() const {
+  std::vector<UnitGroup> found;
+  for (const Sums& group : groups_) {
+    if (group.count == 0) continue;
+    const auto count = static_cast<double>(group.count);
+    found.push_back({.number = group.numbers / count,
+                     .count = group.count,
+                     .mean = Joules(group.joules / count)});
+  }
+  return found;
+}
+
+void TagFigures::add(const EndedUnit& unit) {
   ++count_;
-  joules_ += joules;
-  seconds_ += length_s;
-  work_ += work;
-  moments_.add(joules);
-  block_at(end_ns) += {.count = 1.0, .joules = joules, .work = work};
-  if (!sketch_) sketch_ = std::make_unique<UnitSketch>();
-  sketch_->add(joules);
+  joules_ += unit.joules;
+  seconds_ += unit.length_s;
+  work_ += unit.work;
+  moments_.add(unit.joules);
+  block_at(unit.end_ns) += {.count = 1.0, .joules = unit.joules, .work = unit.work};
+  if (!spread_) spread_ = std::make_unique<Spread>();
+  spread_->sketch.add(unit.joules);
+  spread_->by_running.add(static_cast<double>(unit.running), unit.joules);
+  spread_->by_work.add(unit.work, unit.joules);
 }
 
 void TagFigures::add_phase(std::int64_t end_ns, double joules, double length_s) {
@@ -107,7 +131,11 @@ UnitTag TagFigures::summary(const SumDoubt& doubt) const {
       tag.per_work = with_doubt(joules_ / work_, error);
     }
   }
-  if (!sketch_ || !of_mean || count_ < 2) return tag;
+  if (!spread_) return tag;
+  tag.distribution = spread_->sketch.distribution();
+  tag.by_running = spread_->by_running.found();
+  tag.by_work = spread_->by_work.found();
+  if (!of_mean || count_ < 2) return tag;
   // Units that share a time are not independent: as many count as would have such a mean.
   const double variance = moments_.variance();
   const double of_blocks = of_mean->standard * of_mean->standard;
@@ -115,9 +143,9 @@ UnitTag TagFigures::summary(const SumDoubt& doubt) const {
       of_blocks > 0.0 ? std::min(count, std::max(1.0, variance / of_blocks)) : count;
   const auto quantile = [&](double rank) -> std::optional<EnergyInterval> {
     const double half = 1.96 * std::sqrt(rank * (1.0 - rank) / effective);
-    const double value = sketch_->quantile(rank);
-    const double low = sketch_->quantile(std::max(0.0, rank - half));
-    const double high = sketch_->quantile(std::min(1.0, rank + half));
+    const double value = spread_->sketch.quantile(rank);
+    const double low = spread_->sketch.quantile(std::max(0.0, rank - half));
+    const double high = spread_->sketch.quantile(std::min(1.0, rank + half));
     const auto doubted = [&](double bound) {
       return std::abs(bound) * std::hypot(kBucketError, doubt.relative);
     };

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/numbers/moments.hpp"
 #include "units/unit_sketch.hpp"
@@ -21,10 +22,36 @@ struct SumDoubt {
   double block_s = 0.0;   ///< shortest block that counts as independent
 };
 
+/// The mean energy of units by another number of theirs, in groups of a factor of 2.
+class UnitGroups {
+ public:
+  /// Of what is not above 0 nothing is kept.
+  void add(double number, double joules) noexcept;
+  [[nodiscard]] std::vector<UnitGroup> found() const;
+
+ private:
+  struct Sums {
+    std::uint64_t count = 0;
+    double numbers = 0.0;
+    double joules = 0.0;
+  };
+  static constexpr int kLeastExponent = -16;  ///< numbers beyond are in the first or last group
+  std::array<Sums, 64> groups_{};
+};
+
+/// A unit that has ended.
+struct EndedUnit {
+  std::int64_t end_ns = 0;
+  double joules = 0.0;
+  double length_s = 0.0;
+  double work = 0.0;
+  std::uint64_t running = 0;  ///< units that ran when it started, itself included
+};
+
 /// Threads: one at a time.
 class TagFigures {
  public:
-  void add(std::int64_t end_ns, double joules, double length_s, double work);
+  void add(const EndedUnit& unit);
   /// Of a phase, which counts no work.
   void add_phase(std::int64_t end_ns, double joules, double length_s);
   void add_unknown() noexcept { ++unknown_; }
@@ -69,7 +96,13 @@ class TagFigures {
   std::size_t used_ = 0;
   std::int64_t first_ns_ = 0;
   std::int64_t block_ns_ = 0;
-  std::unique_ptr<UnitSketch> sketch_;
+  /// What takes room that a phase need not have.
+  struct Spread {
+    UnitSketch sketch;
+    UnitGroups by_running;
+    UnitGroups by_work;
+  };
+  std::unique_ptr<Spread> spread_;
 };
 
 }  // namespace wattle::detail

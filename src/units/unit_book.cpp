@@ -76,6 +76,7 @@ void UnitBook::note(const UnitEvent& event) {
             .tag = event.column,
             .begin_ns = event.at_ns,
             .weight = event.weight,
+            .running = ++running_,
             .phase_ns = event.at_ns};
   }
   for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -93,6 +94,7 @@ void UnitBook::note(const UnitEvent& event) {
   unit.life = Life::waiting;
   unit.end_ns = event.at_ns;
   unit.work = event.work;
+  --running_;
   ++waiting_;
   if (unit.domains > 0) return;
   unit.unknown_s = seconds_of_ns(unit.end_ns - unit.begin_ns);  // nothing is measured
@@ -140,7 +142,11 @@ void UnitBook::finish(Unit& unit) {
   if (is_unknown(unit.unknown_s)) {
     figures.add_unknown();
   } else {
-    figures.add(unit.end_ns, unit.joules, seconds_of_ns(unit.end_ns - unit.begin_ns), unit.work);
+    figures.add({.end_ns = unit.end_ns,
+                 .joules = unit.joules,
+                 .length_s = seconds_of_ns(unit.end_ns - unit.begin_ns),
+                 .work = unit.work,
+                 .running = unit.running});
     if (unit.is_short) figures.add_short();
   }
   unit.life = Life::none;

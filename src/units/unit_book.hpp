@@ -67,6 +67,7 @@ class UnitBook {
     double unknown_s = 0.0;
     double variance_j2 = 0.0;
     bool is_short = false;
+    std::uint64_t running = 0;  ///< units that ran when it started, itself included
     std::int64_t phase_ns = 0;  ///< when its phase started
   };
   /// A phase that was left, and whose energy is not final.
@@ -106,6 +107,7 @@ class UnitBook {
   /// Weight x seconds of what has ended, by domain and column, and how much that is.
   std::vector<std::vector<double>> weight_s_;
   std::vector<std::uint64_t> ended_;
+  std::uint64_t running_ = 0;  ///< as of the last event
   std::uint64_t waiting_ = 0;
   const std::function<void(const UnitEnergy&)>* done_ = nullptr;
 };

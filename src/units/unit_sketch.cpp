@@ -36,13 +36,24 @@ double UnitSketch::quantile(double rank) const noexcept {
   return most_;
 }
 
-std::uint64_t UnitSketch::at_most(double joules) const noexcept {
-  if (joules < 0.0) return 0;
-  std::uint64_t sum = none_;
-  if (joules == 0.0) return sum;
-  const std::size_t last = bucket_of(joules);
-  for (std::size_t i = 0; i <= last; ++i) sum += buckets_.at(i);
-  return sum;
+UnitDistribution UnitSketch::distribution() const {
+  UnitDistribution found{.none = none_};
+  const auto is_used = [](std::uint64_t count) { return count > 0; };
+  const auto begin = std::ranges::find_if(buckets_, is_used);
+  if (begin == buckets_.end()) return found;
+  const auto first = static_cast<std::size_t>(begin - buckets_.begin());
+  std::size_t last = kBuckets - 1;
+  while (!is_used(buckets_.at(last))) --last;
+  std::size_t joined = 1;
+  while (last / joined - first / joined >= kMostShown) joined *= 2;
+  const auto octaves = [](std::size_t places) { return static_cast<double>(places) / kPerOctave; };
+  found.from = Joules(std::exp2(kLeastExponent + octaves(first / joined * joined)));
+  found.ratio = std::exp2(octaves(joined));
+  found.counts.resize(last / joined - first / joined + 1);
+  for (std::size_t i = first; i <= last; ++i) {
+    found.counts[i / joined - first / joined] += buckets_.at(i);
+  }
+  return found;
 }
 
 }  // namespace wattle::detail

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+
+#include "wattle/work_units.hpp"
 
 namespace wattle::detail {
 
@@ -21,10 +22,12 @@ class UnitSketch {
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// The energy that a part of all units does not exceed, of at least one unit. `rank`: 0 to 1.
   [[nodiscard]] double quantile(double rank) const noexcept;
-  /// Units of at most `joules`, rounded to the next bucket.
-  [[nodiscard]] std::uint64_t at_most(double joules) const noexcept;
+  /// In as many buckets as a reader has room for. Each joins buckets of the sketch whose places
+  /// start at a multiple of how many it joins, so that distributions of one `ratio` can be added.
+  [[nodiscard]] UnitDistribution distribution() const;
 
  private:
+  static constexpr std::size_t kMostShown = 64;  ///< buckets of a distribution
   static constexpr std::size_t kBuckets =
       static_cast<std::size_t>(kMostExponent - kLeastExponent) * kPerOctave;
 

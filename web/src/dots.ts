@@ -1,4 +1,4 @@
-// The runs of a drawing, one by one: under the pointer, and by the arrow keys.
+// The values of a drawing, one by one: under the pointer, and by the arrow keys.
 import {decimalsOf} from "./format";
 
 interface Dot {
@@ -42,7 +42,7 @@ export function readOff(figure: HTMLElement): boolean {
   group.tabIndex = 0;
   group.setAttribute("role", "group");
   const name = figure.querySelector("figcaption")?.textContent ?? "";
-  group.setAttribute("aria-label", `${name}: arrow keys read off runs`);
+  group.setAttribute("aria-label", `${name}: arrow keys read off values`);
   const readout = document.createElement("p");
   readout.className = "readout";
   const ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");

@@ -45,7 +45,7 @@ if (plots.length > 0) {
   );
 }
 const dotted = [...document.querySelectorAll<HTMLElement>("figure.values")].filter(readOff);
-addHelp(dotted[0]?.closest(".plots"), "Point at a dot, or use the arrow keys in a plot, to read off a run.");
+addHelp(dotted[0]?.closest(".plots"), "Point at a dot, or use the arrow keys in a plot, to read off a value.");
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const plot of plots) plot.redraw();

@@ -14,6 +14,7 @@
 #include "report/report.hpp"
 #include "run_monitor/tables/time_text.hpp"
 #include "runs/history/saved_run_json.hpp"
+#include "units/units_words.hpp"
 
 namespace wattle::app {
 namespace {
@@ -134,7 +135,9 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
   if (!saved.tags.empty()) add("tags", tags_text(saved.tags));
   if (!saved.directory.empty()) add("directory", printable(saved.directory));
   if (saved.git) add("git", commit_text(*saved.git));
-  return facts_text(facts, style);
+  std::string text = facts_text(facts, style);
+  if (record.units) text += "\n" + to_text(*record.units, style);
+  return text;
 }
 
 }  // namespace wattle::app

@@ -45,6 +45,10 @@ template <class T>
 [[nodiscard]] inline nlohmann::ordered_json json_of(Seconds time) {
   return whole_nanoseconds(time);
 }
+template <class Tag>
+[[nodiscard]] nlohmann::ordered_json json_of(Quantity<Tag> quantity) {
+  return quantity.si();
+}
 template <HasFields T>
 [[nodiscard]] nlohmann::ordered_json json_of(const T& object);
 template <HasFields T>

@@ -32,8 +32,6 @@ void take(const Json& json, bool& into) {
   if (json.is_boolean()) into = json.get<bool>();
 }
 
-void take(const Json& json, int& into) { into = read_number<int>(json).value_or(into); }
-
 void take(const Json& json, Seconds& into) {
   if (json.is_number()) into = Seconds(json.get<double>());
 }

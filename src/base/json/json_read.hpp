@@ -47,7 +47,10 @@ void for_each_object(const nlohmann::ordered_json& json, Use use) {
 void take(const nlohmann::ordered_json& json, std::string& into);
 void take(const nlohmann::ordered_json& json, double& into);
 void take(const nlohmann::ordered_json& json, bool& into);
-void take(const nlohmann::ordered_json& json, int& into);
+template <std::integral T>
+void take(const nlohmann::ordered_json& json, T& into) {
+  into = read_number<T>(json).value_or(into);
+}
 void take(const nlohmann::ordered_json& json, Seconds& into);
 void take(const nlohmann::ordered_json& json, std::vector<std::string>& into);
 template <class Tag>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "report/estimate_words.hpp"
 #include "report/html/page_words.hpp"
 #include "report/html/power_plots.hpp"
+#include "report/html/unit_blocks.hpp"
 #include "report/words.hpp"
 #include "wattle/wattle.hpp"
 
@@ -194,6 +196,7 @@ Page page_of(const Report& report) {
   add_power(page, report);
   add_domains(page, report.energy);
   add_phases(page, report.phases);
+  if (report.units) std::ranges::move(unit_blocks(*report.units), std::back_inserter(page.blocks));
   add_refused(page, report.refused);
   return page;
 }

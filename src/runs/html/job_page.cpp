@@ -124,6 +124,20 @@ void add_runs(Page& page, const JobReport& report) {
   }
 }
 
+void add_units(Page& page, const JobReport& report) {
+  if (report.units.empty()) return;
+  Table table{.caption = "Units of work of all runs", .columns = {}, .rows = {}};
+  for (const char* title : kUnitTitles) table.columns.push_back({title, !table.columns.empty()});
+  const std::size_t listed = std::min(report.units.size(), kMostUnitRows);
+  for (std::size_t i = 0; i < listed; ++i) table.rows.push_back(unit_cells(report.units[i]));
+  page.blocks.emplace_back(Heading{"Units of work"});
+  page.blocks.emplace_back(std::move(table));
+  if (listed < report.units.size()) {
+    page.blocks.emplace_back(Note{fmt::format("{} more tags and phases are not in the table.",
+                                              report.units.size() - listed)});
+  }
+}
+
 std::size_t plots_of(const std::vector<JobReport>& reports) {
   std::size_t plots = 0;
   for (const JobReport& report : reports) {
@@ -165,6 +179,7 @@ Page page_of(const std::vector<JobReport>& reports) {
     add_nodes(page, report);
     page.blocks.emplace_back(Facts{"Time and use", facts_of(report)});
     add_power(page, report, plots);
+    add_units(page, report);
     add_runs(page, report);
   }
   return page;

@@ -52,6 +52,26 @@ void expect_golden_json(const std::string& name, const Report& report) {
   expect_golden(name, without_version(to_json(report)));
 }
 
+TEST(ReportJson, HasTheUnits) {
+  const Json units = Json::parse(to_json(with_units()))["units"];
+  EXPECT_EQ(units["running"], 1);
+  EXPECT_EQ(units["ended_twice"], 0);
+  const Json& tag = units["tags"][0];
+  EXPECT_EQ(tag["tag"], "request");
+  EXPECT_EQ(tag["phase"], nullptr);
+  EXPECT_EQ(tag["mean_j"], Json::parse("[1.25, 1.125, 1.375]"));
+  EXPECT_EQ(tag["distribution"],
+            Json::parse(R"({"none":20,"from_j":0.5,"ratio":2.0,"counts":[80,90,10]})"));
+  EXPECT_EQ(tag["by_running"], Json::parse("[[1.0, 50, 2.0], [3.5, 150, 1.0]]"));
+  EXPECT_EQ(units["tags"][1]["phase"], "decode");
+  EXPECT_EQ(units["tags"][1]["distribution"], nullptr);
+  const Json& domain = units["domains"][0];
+  EXPECT_EQ(domain["running_j"], 7.0);
+  EXPECT_EQ(domain["idle_w"], 35.0);
+  EXPECT_EQ(domain["slope_w"], nullptr);
+  EXPECT_EQ(units["contrasts"][0]["ratio"], 2.0);
+}
+
 TEST(ReportJson, WithEnergy) { expect_golden_json("measured.json", measured()); }
 
 TEST(ReportJson, WithoutSensors) { expect_golden_json("without_sensors.json", without_sensors()); }

@@ -244,6 +244,56 @@ Report of_another_rank() {
   return report;
 }
 
+Report with_units() {
+  const auto range = [](double joules) {
+    return EnergyInterval{Joules(joules), Joules(0.9 * joules), Joules(1.1 * joules)};
+  };
+  UnitTag request{.tag = "request",
+                  .count = 200,
+                  .unknown = 2,
+                  .mean_time = Seconds(0.05),
+                  .sum = Joules(250.0),
+                  .work = 5000.0,
+                  .mean = range(1.25),
+                  .median = range(1.2),
+                  .p95 = range(2.0),
+                  .p99 = range(2.5),
+                  .per_work = range(0.05)};
+  request.distribution = {.none = 20, .from = Joules(0.5), .ratio = 2.0, .counts = {80, 90, 10}};
+  request.by_running = {{.number = 1.0, .count = 50, .mean = Joules(2.0)},
+                        {.number = 3.5, .count = 150, .mean = Joules(1.0)}};
+  request.by_work = {{.number = 10.0, .count = 100, .mean = Joules(1.0)},
+                     {.number = 40.0, .count = 100, .mean = Joules(1.5)}};
+  const UnitTag decode{.tag = "request",
+                       .phase = "decode",
+                       .count = 200,
+                       .mean_time = Seconds(0.04),
+                       .sum = Joules(200.0),
+                       .mean = range(1.0)};
+  const UnitTag hostile{.tag = "<script>\x1b[2J",
+                        .count = 1,
+                        .sum = Joules(3.0),
+                        .mean = range(3.0),
+                        .is_short = true,
+                        .doubt = "too short"};
+  Report report = measured();
+  report.units = {.tags = {request, decode, hostile},
+                  .domains = {{.domain = "package_0",
+                               .balance = {.measured = Joules(330.0),
+                                           .units = Joules(253.0),
+                                           .running = Joules(7.0),
+                                           .without_units = Joules(70.0)},
+                               .idle = UnitIdlePower{.domain = "package_0",
+                                                     .power = Watts(35.0),
+                                                     .uncertainty = Watts(0.5)},
+                               .lag = Seconds(0.1),
+                               .unexplained = PowerInterval{Watts(5.0), Watts(4.0), Watts(6.0)},
+                               .share = Watts(25.0)}},
+                  .contrasts = {{.first = "request", .second = "<script>\x1b[2J", .ratio = 2.0}},
+                  .running = 1};
+  return report;
+}
+
 Report not_started() {
   Report report = without_sensors();
   report.command = {"./no such file"};

@@ -36,6 +36,8 @@ namespace wattle::testing_support {
 [[nodiscard]] Report with_foreign_text();
 /// A rank that leaves the energy to another one.
 [[nodiscard]] Report of_another_rank();
+/// As `measured`, with units of work: of one tag with a phase, and of one with a hostile name.
+[[nodiscard]] Report with_units();
 /// A command that could not be executed.
 [[nodiscard]] Report not_started();
 

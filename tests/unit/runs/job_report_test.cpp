@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -98,6 +99,60 @@ TEST(JobReport, CountsRunsThatOverlapOnce) {
                                                   HasSubstr("once, from first.json"))));
   EXPECT_TRUE(reports[0].runs[0].is_counted);
   EXPECT_FALSE(reports[0].runs[1].is_counted);
+}
+
+NamedRecord with_units(NamedRecord run, const UnitTag& tag) {
+  run.record.units = {.tags = {tag}};
+  return run;
+}
+
+UnitTag tag_of(std::uint64_t count, double joules, double half, double work = 0.0) {
+  const double mean = joules / static_cast<double>(count);
+  UnitTag tag{.tag = "request",
+              .count = count,
+              .sum = Joules(joules),
+              .work = work,
+              .mean = EnergyInterval{Joules(mean), Joules(mean - half), Joules(mean + 2 * half)}};
+  if (work > 0.0) {
+    tag.per_work =
+        EnergyInterval{Joules(joules / work), Joules(0.5 * joules / work), Joules(joules / work)};
+  }
+  return tag;
+}
+
+TEST(JobReport, JoinsTheUnitsOfRuns) {
+  const auto reports =
+      job_reports({with_units(run_of({.host = "n1"}), tag_of(10, 20.0, 0.1, 100.0)),
+                   with_units(run_of({.host = "n2"}), tag_of(30, 100.0, 0.3, 300.0))});
+  ASSERT_THAT(reports[0].units, SizeIs(1));
+  const ReportedUnits& units = reports[0].units[0];
+  EXPECT_EQ(units.count, 40U);
+  EXPECT_EQ(units.sum, Joules(120.0));
+  EXPECT_DOUBLE_EQ(units.mean->value.si(), 3.0);
+  EXPECT_DOUBLE_EQ(units.mean->low.si(), 3.0 - 0.25);
+  EXPECT_DOUBLE_EQ(units.mean->high.si(), 3.0 + 0.5);
+  EXPECT_DOUBLE_EQ(units.per_work->value.si(), 0.3);
+  EXPECT_THAT(to_text(reports, {}), HasSubstr("3.000 J (2.750 J to 3.500 J)"));
+  const auto json = nlohmann::json::parse(to_json(reports))["reports"][0]["units"];
+  EXPECT_EQ(json[0]["tag"], "request");
+  EXPECT_EQ(json[0]["sum_j"], 120.0);
+}
+
+TEST(JobReport, HasNoIntervalWhereARunHasNone) {
+  UnitTag vague = tag_of(10, 20.0, 0.1, 50.0);
+  vague.per_work.reset();
+  const auto reports = job_reports({with_units(run_of({.host = "n1"}), vague),
+                                    with_units(run_of({.host = "n2"}), tag_of(1, 2.0, 0.1, 9.0))});
+  EXPECT_TRUE(reports[0].units[0].mean);
+  EXPECT_FALSE(reports[0].units[0].per_work);
+}
+
+TEST(JobReport, TakesUnitsOfCountedRunsAlone) {
+  const auto reports = job_reports(
+      {with_units(run_of({.length_s = 10.0}, "a"), tag_of(10, 20.0, 0.1)),
+       with_units(run_of({.begin_s = 1000.1, .length_s = 9.0}, "b"), tag_of(5, 10.0, 0.1))});
+  ASSERT_THAT(reports[0].units, SizeIs(1));
+  EXPECT_EQ(reports[0].units[0].count, 10U);
 }
 
 TEST(JobReport, ChoosesRunsThatCoverTheLongestTime) {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sample_reports.hpp"
 #include "wattle/error.hpp"
@@ -157,6 +159,73 @@ TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
   EXPECT_FALSE(record.energy.total);
   EXPECT_FALSE(record.peak_rss_bytes);
   EXPECT_FALSE(record.cpu());
+}
+
+TEST(RunRecord, HoldsTheUnits) {
+  const Report report = with_units();
+  const RunRecord record = record_of(report);
+  ASSERT_TRUE(record.units);
+  const Json written = Json::parse(report.units->to_json());
+  Json read = Json::parse(record.units->to_json());
+  EXPECT_EQ(read["tags"][2]["tag"], R"(<script>\x1b[2J)") << "printable";
+  EXPECT_EQ(read["contrasts"][0]["second"], R"(<script>\x1b[2J)");
+  read["tags"][2]["tag"] = written["tags"][2]["tag"];
+  read["contrasts"][0]["second"] = written["contrasts"][0]["second"];
+  EXPECT_EQ(read, written);
+  EXPECT_FALSE(record_of(measured()).units);
+}
+
+/// The units of a record some of whose JSON was changed.
+UnitsReport units_with(const std::function<void(Json&)>& change) {
+  Json json = Json::parse(to_json(with_units()));
+  change(json["units"]);
+  return parse_run_record(json.dump(), "run.json").units.value();
+}
+
+TEST(RunRecord, LeavesOutUnitsThatNoRunHas) {
+  const std::vector<std::pair<const char*, Json>> impossible = {
+      {"sum_j", 1e300},
+      {"work", -1.0},
+      {"count", 18446744073709551615U},
+      {"mean_time_s", -5.0},
+      {"mean_j", Json::parse("[1.0, 2.0, 3.0]")},
+      {"p99_j", Json::parse("[1e200, 1e200, 1e200]")},
+      {"distribution", Json::parse(R"({"none":0,"from_j":-1.0,"ratio":2.0,"counts":[1]})")},
+      {"distribution", Json::parse(R"({"none":0,"from_j":1.0,"ratio":0.5,"counts":[1]})")},
+      {"by_work", Json::parse("[[1e300, 1, 1.0]]")}};
+  for (const auto& [key, value] : impossible) {
+    const UnitsReport units = units_with([&](Json& json) { json["tags"][0][key] = value; });
+    EXPECT_THAT(units.tags, SizeIs(2)) << key;
+  }
+  EXPECT_THAT(units_with([](Json& json) { json["domains"][0]["idle_w"] = 1e300; }).domains,
+              IsEmpty());
+  EXPECT_THAT(units_with([](Json& json) { json["contrasts"][0]["first"] = 7; }).contrasts,
+              IsEmpty());
+}
+
+TEST(RunRecord, ReadsUnitsOfAnotherKindOfValue) {
+  const UnitsReport units = units_with([](Json& json) {
+    json["tags"] = {1, {{"tag", 3}, {"mean_j", "x"}, {"distribution", {1}}, {"by_work", {1, {2}}}}};
+    json["domains"] = "none";
+    json["running"] = -1;
+  });
+  ASSERT_THAT(units.tags, SizeIs(1));
+  EXPECT_EQ(units.tags[0].tag, "");
+  EXPECT_FALSE(units.tags[0].mean);
+  EXPECT_THAT(units.tags[0].by_work, IsEmpty());
+  EXPECT_THAT(units.domains, IsEmpty());
+  EXPECT_EQ(units.running, 0U);
+}
+
+TEST(RunRecord, ReadsNoMoreUnitsThanARunHas) {
+  const UnitsReport units = units_with([](Json& json) {
+    const Json tag = json["tags"][0];
+    json["tags"] = Json::array();
+    for (int i = 0; i < 5000; ++i) json["tags"].push_back(tag);
+    for (int i = 0; i < 100; ++i) json["tags"][0]["distribution"]["counts"].push_back(1);
+  });
+  EXPECT_THAT(units.tags, SizeIs(4097));
+  EXPECT_THAT(units.tags[0].distribution.counts, IsEmpty());
 }
 
 TEST(RunRecord, KnowsTheSameMachine) {

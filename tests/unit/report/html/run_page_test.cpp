@@ -49,7 +49,8 @@ TEST(RunPage, AsAFile) { expect_golden("run.html", html_of(with_course())); }
 TEST(RunPage, IsWellFormedWhateverHappened) {
   for (const Report& report :
        {measured(), with_course(), without_sensors(), with_unknown_stretches(), killed(),
-        still_running(), with_foreign_text(), of_another_rank(), not_started(), estimated()}) {
+        still_running(), with_foreign_text(), of_another_rank(), not_started(), estimated(),
+        with_units()}) {
     EXPECT_EQ(markup_fault(html_of(report)), "") << report.command.front();
   }
 }
@@ -121,6 +122,47 @@ TEST(RunPage, ShowsPhasesAsStripesAndInATable) {
   EXPECT_THAT(html, HasSubstr("data-name=\"load &lt;1&gt;\" data-from=\"1\" data-to=\"1.5\""));
   EXPECT_THAT(html, HasSubstr("<th scope=\"row\">parse</th><td>load &lt;1&gt;</td>"));
   EXPECT_THAT(html, HasSubstr("40.00 J ±0.40 J"));
+}
+
+TEST(RunPage, ShowsUnitsOfWork) {
+  const std::string html = html_of(with_units());
+  EXPECT_THAT(html, HasSubstr("<h2>Units of work</h2>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">request:decode</th>"));
+  EXPECT_THAT(html, HasSubstr("1.250 J (1.125 J to 1.375 J)"));
+  EXPECT_THAT(html, HasSubstr("the energy of 2 units is unknown"));
+  EXPECT_THAT(html, HasSubstr("5.000 W not explained by units"));
+  EXPECT_THAT(html, HasSubstr("1 units have not ended"));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;\\x1b[2J"));
+  EXPECT_EQ(count_of(html, "<script"), 0U);
+}
+
+TEST(RunPage, DrawsHowTheEnergyOfUnitsIsDistributed) {
+  const std::string html = html_of(with_units());
+  EXPECT_THAT(html, HasSubstr("Energy per unit over load"));
+  EXPECT_THAT(html, HasSubstr("Energy per unit over work"));
+  const std::size_t begin = html.find("data-name=\"request\"");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string dots = html.substr(begin, html.find("/>", begin) - begin);
+  EXPECT_EQ(count_of(dots, "h0"), 50U) << "each stands for 4 units";
+  const std::string axis_begin = dots.substr(dots.find("d=\"M"), 20);
+  EXPECT_EQ(count_of(dots, axis_begin.substr(3, axis_begin.find(' ') - 3) + " "), 5U)
+      << "a tenth of the units had none";
+}
+
+TEST(RunPage, DrawsTheUnitsOfAFewOfManyTags) {
+  Report report = with_units();
+  const UnitTag tag = report.units->tags.front();
+  for (int i = 0; i < 1000; ++i) {
+    report.units->tags.push_back(tag);
+    report.units->tags.back().tag = "tag " + std::to_string(i);
+  }
+  const std::string html = html_of(report);
+  EXPECT_EQ(markup_fault(html), "");
+  EXPECT_EQ(count_of(html, "<path class=\"dots\" data-name="), 15U)
+      << "of 16 tags one has no distribution";
+  EXPECT_THAT(html, HasSubstr("986 more tags are not drawn."));
+  EXPECT_THAT(html, HasSubstr("703 more tags and phases are not in the table."));
+  EXPECT_LT(html.size(), 400'000U);
 }
 
 TEST(RunPage, DrawsTheLongestOfManyPhases) {

@@ -1,0 +1,27 @@
+// What a report of units states, in words: the same in a terminal and in a browser. All texts are
+// printable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/text/text_style.hpp"
+#include "wattle/work_units.hpp"
+
+namespace wattle {
+
+/// "request", "request:decode"
+[[nodiscard]] std::string name_of(const UnitTag& tag);
+/// "12.50 J (12.10 J to 12.90 J)"
+[[nodiscard]] std::string interval_text(const EnergyInterval& range);
+/// What must be known besides the figures.
+[[nodiscard]] std::vector<std::string> remarks_on(const UnitTag& tag);
+[[nodiscard]] std::vector<std::string> remarks_on(const UnitDomain& domain);
+/// Tags that cost differently, and units that are in no figure.
+[[nodiscard]] std::vector<std::string> notes_on(const UnitsReport& report);
+
+/// A table of the tags, a line for each domain, and what is in doubt: indented and wrapped, each
+/// line with its end.
+[[nodiscard]] std::string to_text(const UnitsReport& report, const TextStyle& style);
+
+}  // namespace wattle
