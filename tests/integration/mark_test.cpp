@@ -103,6 +103,24 @@ TEST_F(MarkCommand, DividesTheEnergyAmongUnits) {
   EXPECT_NEAR(domain["measured_j"].get<double>(), json["energy"]["total_j"].get<double>(), 0.01);
 }
 
+TEST_F(MarkCommand, WritesARowForEachUnit) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-0", fakes::kPackageUnit, 0);
+  const System system = tree.system();
+  const auto [outcome, json] =
+      measure({"--sysfs", system.sysfs, "--procfs", system.procfs, "--units", path("units.csv"),
+               "--html", path("run.html")},
+              {"env", "W=" + wattle_program(), "sh", "-c",
+               "$W mark --unit --id 1 a; $W mark --unit --id 2 a; $W mark --unit --id 3 '<b>'; "
+               "$W mark --unit --end --id 2 --work 5 a; $W mark --unit --end --id 3 '<b>'"});
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const std::string rows = content_of(path("units.csv"));
+  EXPECT_THAT(rows, HasSubstr("\na,2,"));
+  EXPECT_THAT(rows, HasSubstr("\n<b>,3,"));
+  EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << "1 has not ended\n" << rows;
+  EXPECT_THAT(content_of(path("run.html")), HasSubstr("<th scope=\"row\">&lt;b&gt;</th>"));
+}
+
 TEST_F(MarkCommand, NamesAUnitByTheProcessThatCallsIt) {
   const auto [outcome, json] = measure(
       {}, {"env", "W=" + wattle_program(), "sh", "-c",

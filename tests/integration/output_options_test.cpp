@@ -41,6 +41,8 @@ std::vector<OutputOption> output_options() {
       {"RunPage", {"run", "--html"}, "out", false, ""},
       {"RunSeries", {"run", "--series"}, "out", true, ""},
       {"RunSeriesExtended", {"run", "--append", "--series"}, "out", true, ""},
+      {"RunUnits", {"run", "--units"}, "out", true, ""},
+      {"RunUnitsExtended", {"run", "--append", "--units"}, "out", true, ""},
       {"RunRows", {"run", "--tracking-file"}, "out.csv", true, ""},
       {"RunDatabase", {"run", "--tracking-file"}, "out.sqlite", true, ""},
       {"RunUsage", {"run", "--usage-file"}, "out", true, ""},

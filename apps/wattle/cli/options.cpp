@@ -104,6 +104,7 @@ RunOptions checked_run(RawOptions& raw) {
   (void)seconds_in(run.time_unit);
   run.saving = checked_save(raw.save);
   for (const auto& [option, path] : {std::pair("--series", &run.series_path),
+                                     {"--units", &run.units_path},
                                      {"--tracking-file", &run.tracking_path},
                                      {"--usage-file", &run.usage_path}}) {
     if (*path != "-") continue;

@@ -33,6 +33,7 @@ struct RunOptions {
   std::string json_path;               ///< empty: none; "-": stdout
   std::string html_path;               ///< empty: none; "-": stdout
   std::string series_path;             ///< empty: none
+  std::string units_path;              ///< empty: none
   std::string gpus = "all";            ///< see gpu_choice.hpp
   /// As in `TrackerOptions`.
   std::string ram_unit = "gigabytes";

@@ -23,8 +23,8 @@ command's: 127 not found, 126 not executable, 125 wattle failed or an option is 
 killed by a signal ends wattle by the same signal.
 In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's process number,
 %j the batch job (none if none), %% a percent sign. Ranks that share a FILE are refused, except with
---append. Reports replace FILE as a whole when the command has ended; --series, --tracking-file and
---usage-file at its start.
+--append. Reports replace FILE as a whole when the command has ended; --series, --units,
+--tracking-file and --usage-file at its start.
 
 examples:
   wattle run -- make -j8
@@ -144,6 +144,9 @@ void add_run(CLI::App& app, RawOptions& raw) {
             "Write the report with plots of power as a page for a browser to FILE (-: stdout)");
   add_value(*run, "--series", raw.run.series_path, "FILE",
             "Write power and use over time to FILE, one row per interval and domain (CSV)");
+  add_value(
+      *run, "--units", raw.run.units_path, "FILE",
+      "Write the energy of units of work to FILE, one row per unit (CSV): wattle mark --unit");
   add_tracking(*run, raw.run);
   add_save(*run, raw.save, "the run");
   add_value(*run, "--gpus", raw.run.gpus, "LIST", kGpusHelp);

@@ -49,6 +49,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       command_(options.command),
       strangers_(std::move(options.strangers)),
       series_(std::move(options.series)),
+      unit_rows_(std::move(options.unit_rows)),
       files_(std::move(options.files)),
       units_(std::move(options.units)),
       status_period_(options.status) {
@@ -87,7 +88,7 @@ void Instruments::follow_command() {
 void Instruments::read(bool ends_interval) {
   window_.read(ends_interval);
   const TimePoint now = clock_.now();
-  if (work_units_ && has_begun_) work_units_->read(now);
+  if (work_units_ && has_begun_) divide_among_units(now);
   machine_.sample(now);
   if (has_begun_ && tree_) sample_tree(false);
   if (const auto moment = share_moment(now)) share_moments_.add(*moment);
@@ -139,11 +140,19 @@ std::vector<SharedDomain> Instruments::shared_domains() const {
 void Instruments::read_for_units() {
   if (!has_begun_ || !work_units_->is_due(clock_.now())) return;
   window_.read(false);
-  work_units_->read(clock_.now());
+  divide_among_units(clock_.now());
+}
+
+void Instruments::divide_among_units(TimePoint now) {
+  work_units_->read(now);
+  if (unit_rows_) unit_rows_->write();
 }
 
 void Instruments::take_unit(TimePoint sent, const Mark& mark) {
   if (!work_units_) {
+    const UnitDone add_row = [this](const UnitEnergy& unit, const std::string& id) {
+      unit_rows_->add(unit, id);
+    };
     work_units_ = std::make_unique<RunUnits>(
         shared_domains(),
         [this](std::size_t place, TimePoint begin, TimePoint end) {
@@ -153,7 +162,7 @@ void Instruments::take_unit(TimePoint sent, const Mark& mark) {
           const std::optional<Boundary>& counter = window_.shown().domains[place].counter;
           return counter ? std::optional(counter->at) : std::nullopt;
         },
-        began_);
+        began_, unit_rows_ ? add_row : UnitDone());
   }
   read_for_units();
   if (!work_units_->take(mark, sent)) phases_.take(std::nullopt, last_phase_end_);
@@ -265,6 +274,7 @@ TimePoint Instruments::end() {
   }
   phases_.end(phase_end);
   if (work_units_) units_report_ = work_units_->end(ended_);
+  if (unit_rows_) unit_rows_->write();
   look_at_gpus();
   if (series_) {
     window_.end_rest(ended_);

@@ -13,6 +13,7 @@
 #include "run/run_status.hpp"
 #include "run/run_units.hpp"
 #include "run/series.hpp"
+#include "run/unit_rows.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
 #include "usage/files/tracking_row.hpp"
@@ -39,6 +40,7 @@ struct InstrumentOptions {
   pid_t command = 0;
   std::set<pid_t> strangers{};  ///< children of this process that are not the command's
   std::optional<Series> series{};
+  std::optional<UnitRows> unit_rows{};
   std::unique_ptr<UsageFiles> files{};  ///< null: none
   std::chrono::nanoseconds status{0};   ///< between two status lines; 0: none
 };
@@ -89,6 +91,10 @@ class Instruments {
   void fill_gpus(ResourceUsage& usage) const;
   /// Why the series ended early; empty where it did not.
   [[nodiscard]] std::string series_failure() const { return series_ ? series_->failure() : ""; }
+  /// The same for the rows of units.
+  [[nodiscard]] std::string unit_rows_failure() const {
+    return unit_rows_ ? unit_rows_->failure() : "";
+  }
   /// The same for the tracking file and the usage file.
   [[nodiscard]] std::string files_failure() const;
   /// The longest time between two calls of `read` in which nothing is missed.
@@ -104,6 +110,7 @@ class Instruments {
   void sample_tree(bool all);
   [[nodiscard]] std::shared_ptr<PhaseEnd> read_phase_end(TimePoint at);
   [[nodiscard]] std::string energy_since_mark(const PhaseEnd& here) const;
+  void divide_among_units(TimePoint now);
   void take_unit(TimePoint sent, const Mark& mark);
   [[nodiscard]] std::vector<SharedDomain> shared_domains() const;
   [[nodiscard]] std::optional<Boundary> counter_at(const PhaseEnd& end, std::size_t domain) const;
@@ -138,6 +145,7 @@ class Instruments {
   ShareMoments share_moments_;
   bool has_begun_ = false;  ///< and not ended: the command's processes are sampled
   std::optional<Series> series_;
+  std::optional<UnitRows> unit_rows_;
   std::unique_ptr<UsageFiles> files_;
   TrackingUnits units_;
   std::chrono::nanoseconds status_period_;

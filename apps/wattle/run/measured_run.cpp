@@ -111,6 +111,7 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                                      .command = parts.launcher.pid(),
                                      .strangers = std::move(strangers),
                                      .series = std::move(parts.series),
+                                     .unit_rows = std::move(parts.unit_rows),
                                      .files = std::move(parts.files),
                                      .status = options.status});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(report.refused));
@@ -140,7 +141,8 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
               instruments, collected, parts.task_clock);
   if (estimator) fill_estimate(report, *estimator);
   fill_share(report, instruments, options.system);
-  for (std::string lost : {instruments.series_failure(), instruments.files_failure()}) {
+  for (std::string lost : {instruments.series_failure(), instruments.unit_rows_failure(),
+                           instruments.files_failure()}) {
     if (!lost.empty()) run.lost.push_back(std::move(lost));
   }
   return run;

@@ -16,6 +16,7 @@
 #include "run/series.hpp"
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
+#include "run/unit_rows.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/files/usage_files.hpp"
 
@@ -38,6 +39,7 @@ struct RunParts {
   const TaskClock& task_clock;
   Supervisor& supervisor;
   std::optional<Series> series{};
+  std::optional<UnitRows> unit_rows{};
   std::unique_ptr<UsageFiles> files{};
   int drained = -1;          ///< read while the command runs, and forgotten; -1: nothing
   bool keeps_power = false;  ///< over time, in the report

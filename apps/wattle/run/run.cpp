@@ -34,6 +34,7 @@
 #include "run/series.hpp"
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
+#include "run/unit_rows.hpp"
 #include "usage/files/usage_files.hpp"
 #include "wattle/error.hpp"
 
@@ -45,6 +46,7 @@ struct Outputs {
   std::optional<Output> json;
   std::optional<Output> html;
   std::optional<Series> series;
+  std::optional<UnitRows> unit_rows;
   std::unique_ptr<UsageFiles> files;
 };
 
@@ -91,6 +93,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   const std::string json = expand(options.json_path);
   const std::string html = expand(options.html_path);
   const std::string series = expand(options.series_path);
+  const std::string units = expand(options.units_path);
   const std::string tracking = expand(options.tracking_path);
   const std::string usage = expand(options.usage_path);
   const bool append = options.append;
@@ -98,6 +101,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
                                   {"--json", options.json_path, json, append},
                                   {"--html", options.html_path, html},
                                   {"--series", options.series_path, series, append},
+                                  {"--units", options.units_path, units, append},
                                   {"--tracking-file", options.tracking_path, tracking},
                                   {"--usage-file", options.usage_path, usage}};
   std::erase_if(files, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
@@ -107,6 +111,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   if (!json.empty()) outputs.json = Output::open(json, append);
   if (!html.empty()) outputs.html = Output::open(html, false);
   if (!series.empty()) outputs.series.emplace(series, append);
+  if (!units.empty()) outputs.unit_rows.emplace(units, append);
   outputs.files = open_usage_files(tracking, usage);
   return outputs;
 }
@@ -182,6 +187,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
                                       .task_clock = run.task_clock,
                                       .supervisor = run.supervisor,
                                       .series = std::move(run.outputs.series),
+                                      .unit_rows = std::move(run.outputs.unit_rows),
                                       .files = std::move(run.outputs.files),
                                       .keeps_power = run.saver.is_wanted() || run.outputs.html,
                                       .instruments = &run.instruments},

@@ -25,7 +25,7 @@ std::vector<detail::DividedDomain> divided(const std::vector<SharedDomain>& doma
 }  // namespace
 
 RunUnits::RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
-                   TimePoint begin)
+                   TimePoint begin, UnitDone done)
     : domains_(std::move(domains)),
       energy_(std::move(energy)),
       read_at_(std::move(read_at)),
@@ -33,7 +33,8 @@ RunUnits::RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, Tim
       divided_(begin),
       desk_(clock_, kMostTags),
       book_(desk_.events, desk_.tags, divided(domains_), {}),
-      reads_(domains_.size(), Reads{.last = begin, .until_last = {.energy = Joules(0.0)}}) {}
+      reads_(domains_.size(), Reads{.last = begin, .until_last = {.energy = Joules(0.0)}}),
+      done_(std::move(done)) {}
 
 bool RunUnits::take(const Mark& mark, TimePoint at) {
   clock_.at = std::max(at, divided_);
@@ -60,6 +61,7 @@ bool RunUnits::end_unit(const Mark& mark) {
   const auto found = running_.find({mark.name, mark.id});
   if (found == running_.end()) return false;
   const Running& unit = found->second;
+  if (done_) ids_.emplace(unit.started.id, mark.id);
   (void)desk_.events.leave({.weight = unit.weight,
                             .work = std::max(0.0, mark.number),
                             .slot = detail::slot_of(unit.started.id),
@@ -124,7 +126,11 @@ void RunUnits::divide(TimePoint until) {
   }
   divided_ = std::max(divided_, until);
   clock_.at = divided_;
-  book_.settle();
+  book_.settle([this](const UnitEnergy& unit) {
+    if (!done_) return;
+    const auto id = ids_.extract(unit.id);
+    done_(unit, id ? id.mapped() : std::string());
+  });
 }
 
 UnitsReport RunUnits::end(TimePoint at) {

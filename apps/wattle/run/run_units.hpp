@@ -37,6 +37,9 @@ using EnergyOfDomain =
 /// When the counter at `place` was read last; absent: not by a call of `RunUnits::read`.
 using TimeOfCounter = std::function<std::optional<TimePoint>(std::size_t place)>;
 
+/// Gets a unit whose energy is final, and the ID that its marks gave it.
+using UnitDone = std::function<void(const UnitEnergy& unit, const std::string& id)>;
+
 /// Threads: one at a time.
 class RunUnits {
  public:
@@ -44,7 +47,7 @@ class RunUnits {
 
   /// `begin`: that of the run.
   RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
-           TimePoint begin);
+           TimePoint begin, UnitDone done = {});
 
   /// A mark of a unit that was sent at `at`. False: it starts what runs, ends what does not, or has
   /// a weight that is none.
@@ -95,6 +98,8 @@ class RunUnits {
   detail::UnitBook book_;
   std::vector<Reads> reads_;                                        ///< of each domain
   std::map<std::pair<std::string, std::string>, Running> running_;  ///< by tag and ID
+  UnitDone done_;
+  std::map<UnitId, std::string> ids_;  ///< of units that have ended and are not done
   std::uint64_t refused_ = 0;
 };
 

@@ -1,19 +1,12 @@
 #include "run/series.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string_view>
 
 #include "base/files/file.hpp"
-#include "base/files/output_path.hpp"
-#include "base/files/whole_file.hpp"
 #include "output/energy_words.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
@@ -44,54 +37,18 @@ std::string doubt_cells(const std::optional<EnergyFigure>& energy) {
 
 }  // namespace
 
-Series::Series(const std::string& path, bool append) : path_(path), fd_(open(path, append)) {
-  struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
-  if (status.st_size == 0) {
-    write(std::string(kHeader));
-  } else {
-    const auto header = read_line(path);
-    has_uncertainty_ = !header || header->find(kUncertaintyColumn) != std::string::npos;
-  }
-  if (error_ != 0) throw WriteError(path, error_);
-}
-
-Fd Series::open(const std::string& path, bool append) {
-  const OutputPlace place = find_output(path);
-  if (place.error != 0) throw WriteError(path, place.error);
-  struct stat status {};
-  const bool is_special = ::stat(place.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  if (!append && !is_special) {
-    // Who reads the old file, or still writes to it, keeps it.
-    NewFile made = put_in_place(place.path, kHeader, kModeForOwner);
-    if (made.fd) return std::move(made.fd);
-  }
-  // A pipe without a reader ends the series; it must not stop the run.
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (append ? 0 : O_TRUNC);
-  Fd fd = open_output(path, flags, kModeForOwner);
-  if (!fd) throw WriteError(path, errno);
-  return fd;
-}
-
-void Series::write(const std::string& text) {
-  if (error_ != 0) return;
-  const ssize_t written = ::write(fd_.get(), text.data(), text.size());
-  if (written == static_cast<ssize_t>(text.size())) return;
-  error_ = written < 0 ? errno : ENOSPC;
-  struct stat status {};
-  // Half a row would be a wrong row.
-  if (written > 0 && ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-      ::ftruncate(fd_.get(), status.st_size - written) != 0) {
-    error_ = errno;
-  }
+Series::Series(const std::string& path, bool append) : file_(path, kHeader, append) {
+  if (!file_.is_continued()) return;
+  const auto header = read_line(path);
+  has_uncertainty_ = !header || header->find(kUncertaintyColumn) != std::string::npos;
 }
 
 void Series::add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
                  Seconds elapsed) {
-  if (error_ != 0) return;
+  if (file_.has_failed()) return;
   const std::string time = fmt::format("{:.6f},{:.6f},", to_unix(now), elapsed.count());
-  write(fmt::format("{}host,,{},{},,{}\n", time, tenths(machine.last_cpu_percent()),
-                    whole(machine.last_memory_used_bytes()), has_uncertainty_ ? ",," : ""));
+  file_.add(fmt::format("{}host,,{},{},,{}\n", time, tenths(machine.last_cpu_percent()),
+                        whole(machine.last_memory_used_bytes()), has_uncertainty_ ? ",," : ""));
   const Readings& readings = window.readings();
   for (const Domain& domain : readings.domains()) {
     std::string row =
@@ -103,10 +60,8 @@ void Series::add(const MeasuredWindow& window, const MachineMonitor& machine, Ti
     row += "," + tenths(latest(Metric::utilization)) + "," + whole(latest(Metric::memory_used));
     row += "," + tenths(latest(Metric::temperature)) + "," + whole(latest(Metric::clock_sm));
     if (has_uncertainty_) row += doubt_cells(window.interval_energy(domain));
-    write(row + "\n");
+    file_.add(row + "\n");
   }
 }
-
-std::string Series::failure() const { return error_ == 0 ? "" : WriteError(path_, error_).what(); }
 
 }  // namespace wattle::app

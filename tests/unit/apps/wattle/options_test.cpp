@@ -61,14 +61,16 @@ TEST(RunOptions, TakeThePeriodOfStatusLines) {
 
 TEST(RunOptions, TakeEveryOption) {
   const RunOptions run =
-      run_of({"run",        "-o",           "run.txt",      "--json",  "-",         "--append",
-              "--quiet",    "--series",     "run.csv",      "--gpus",  "0,2",       "--interval",
-              "0.5",        "--every-rank", "--task-clock", "--sysfs", "/host/sys", "--procfs",
-              "/host/proc", "--",           "make",         "-j8"});
+      run_of({"run",          "-o",           "run.txt",   "--json",     "-",
+              "--append",     "--quiet",      "--series",  "run.csv",    "--gpus",
+              "0,2",          "--units",      "units.csv", "--interval", "0.5",
+              "--every-rank", "--task-clock", "--sysfs",   "/host/sys",  "--procfs",
+              "/host/proc",   "--",           "make",      "-j8"});
   EXPECT_THAT(run.command, ElementsAre("make", "-j8"));
   EXPECT_EQ(run.report_path, "run.txt");
   EXPECT_EQ(run.json_path, "-");
   EXPECT_EQ(run.series_path, "run.csv");
+  EXPECT_EQ(run.units_path, "units.csv");
   EXPECT_EQ(run.gpus, "0,2");
   EXPECT_TRUE(run.append && run.quiet && run.every_rank && run.task_clock);
   EXPECT_EQ(run.interval, 500ms);

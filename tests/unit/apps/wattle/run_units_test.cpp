@@ -1,13 +1,22 @@
 #include "run/run_units.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
+
+#include "base/files/file.hpp"
+#include "fakes/temp_folder.hpp"
+#include "run/unit_rows.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
 
 constexpr TimePoint kRunBegin{100s};
 
@@ -36,13 +45,19 @@ class RunUnitsTest : public testing::Test {
               energy.unknown = end - known;
               return energy;
             },
-            [](std::size_t) { return std::optional<TimePoint>(); }, kRunBegin) {}
+            [](std::size_t) { return std::optional<TimePoint>(); }, kRunBegin,
+            [this](const UnitEnergy& unit, const std::string& id) {
+              done_.push_back(unit.tag + " " + id);
+              rows_.push_back(unit_row(unit, id));
+            }) {}
 
   /// Reads each 20 ms until then.
   void read_until(TimePoint end) {
     for (; at_ < end; at_ += 20ms) units_.read(at_);
   }
 
+  std::vector<std::string> done_;  ///< tag and ID
+  std::vector<std::string> rows_;
   RunUnits units_;
   TimePoint fails_from_ = TimePoint::max();
   TimePoint silent_until_ = TimePoint::min();  ///< nothing is known of windows that end before
@@ -66,6 +81,26 @@ TEST_F(RunUnitsTest, ShareWhatWasSpentWhileTheyRan) {
   EXPECT_NEAR(balance.measured.si(), 50.0, 1e-9);
   EXPECT_NEAR(balance.without_units.si(), 30.0, 1e-6);
   EXPECT_EQ(report.waiting, 0U);
+}
+
+TEST_F(RunUnitsTest, AreGroupedByLoadAndByWork) {
+  EXPECT_TRUE(units_.take(started("a", "1"), kRunBegin));
+  EXPECT_TRUE(units_.take(started("a", "2"), kRunBegin + 1s));
+  EXPECT_TRUE(units_.take(ended("a", "1", 5.0), kRunBegin + 2s));
+  EXPECT_TRUE(units_.take(ended("a", "2", 7.0), kRunBegin + 3s));
+  EXPECT_TRUE(units_.take(started("a", "3"), kRunBegin + 4s));
+  EXPECT_TRUE(units_.take(ended("a", "3"), kRunBegin + 5s));
+  read_until(kRunBegin + 6s);
+  const UnitTag tag = units_.end(kRunBegin + 6s).tags.front();
+  ASSERT_EQ(tag.by_running.size(), 2U);
+  EXPECT_EQ(tag.by_running[0].number, 1.0);
+  EXPECT_EQ(tag.by_running[0].count, 2U) << "1 and 3 were alone when they started";
+  EXPECT_NEAR(tag.by_running[0].mean.si(), 12.5, 1e-6);
+  EXPECT_EQ(tag.by_running[1].number, 2.0);
+  EXPECT_NEAR(tag.by_running[1].mean.si(), 15.0, 1e-6);
+  ASSERT_EQ(tag.by_work.size(), 1U) << "5 and 7 are within 4 to 8; 3 had no work";
+  EXPECT_EQ(tag.by_work[0].number, 6.0);
+  EXPECT_EQ(tag.by_work[0].count, 2U);
 }
 
 TEST_F(RunUnitsTest, ThatRunAtTheEndHaveNone) {
@@ -116,6 +151,38 @@ TEST_F(RunUnitsTest, AreUnknownWhereNothingWasRead) {
   EXPECT_EQ(report.tags.front().unknown, 1U);
 }
 
+TEST_F(RunUnitsTest, AreGivenOutOnceWithTheirId) {
+  for (const char* const id : {"1", "2", "3"})
+    EXPECT_TRUE(units_.take(started("a", id), kRunBegin));
+  EXPECT_TRUE(units_.take(ended("a", "2"), kRunBegin + 1s));
+  EXPECT_TRUE(units_.take(started("a", "2"), kRunBegin + 1s));
+  EXPECT_TRUE(units_.take(ended("a", "1"), kRunBegin + 2s));
+  read_until(kRunBegin + 5s);
+  EXPECT_THAT(done_, ElementsAre("a 2", "a 1"));
+  EXPECT_TRUE(units_.take(ended("a", "2"), kRunBegin + 5s));
+  (void)units_.end(kRunBegin + 6s);
+  EXPECT_THAT(done_, ElementsAre("a 2", "a 1", "a 2")) << "3 has not ended";
+}
+
+TEST_F(RunUnitsTest, AreRowsOfATable) {
+  EXPECT_TRUE(units_.take(started("a,\x1b", "7", 2.0), kRunBegin + 1s));
+  EXPECT_TRUE(units_.take(ended("a,\x1b", "7", 120.0), kRunBegin + 3s));
+  read_until(kRunBegin + 4s);
+  (void)units_.end(kRunBegin + 4s);
+  ASSERT_EQ(rows_.size(), 1U);
+  EXPECT_EQ(rows_[0].substr(0, 11), R"("a,\x1b",7,)");
+  EXPECT_NE(rows_[0].find(",2.000000,2,120,20,"), std::string::npos) << rows_[0];
+}
+
+TEST_F(RunUnitsTest, AreRowsWithoutEnergyWhereItIsUnknown) {
+  fails_from_ = kRunBegin;
+  EXPECT_TRUE(units_.take(started("a", "1"), kRunBegin));
+  EXPECT_TRUE(units_.take(ended("a", "1"), kRunBegin + 1s));
+  (void)units_.end(kRunBegin + 2s);
+  ASSERT_EQ(rows_.size(), 1U);
+  EXPECT_NE(rows_[0].find("1.000000,1,0,,,1.000000,"), std::string::npos) << rows_[0];
+}
+
 TEST_F(RunUnitsTest, AreKnownWhereACounterMovesLate) {
   silent_until_ = kRunBegin + 100ms;
   EXPECT_TRUE(units_.take(started("a", "1"), kRunBegin + 50ms));
@@ -134,6 +201,26 @@ TEST_F(RunUnitsTest, AreLimitedInNumber) {
   }
   EXPECT_TRUE(units_.take(started("a", "one more"), kRunBegin));
   EXPECT_EQ(units_.end(kRunBegin + 1s).refused, 1U);
+}
+
+TEST(UnitRowsFile, HasTheHeaderOnceAlsoWhereItGoesOn) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "units.csv";
+  for (const bool append : {false, true}) {
+    UnitRows rows(path, append);
+    rows.add({.tag = "a"}, "1");
+    rows.write();
+    EXPECT_EQ(rows.failure(), "");
+  }
+  const auto text = read_file(path);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(std::ranges::count(*text, '\n'), 3);
+  EXPECT_EQ(text->find("tag,id,start_unix_s,time_s,weight,work,energy_j,"), 0U);
+  EXPECT_EQ(text->rfind("tag,id"), 0U);
+}
+
+TEST(UnitRowsFile, IsRefusedWhereItCannotBeWritten) {
+  EXPECT_THROW(UnitRows("/dev/full", true), WriteError);
 }
 
 }  // namespace
