@@ -74,12 +74,13 @@ class Command:
         self.about, _, rest = help_text.partition("\n")
         section = ""
         for line in rest.splitlines():
-            heading = re.fullmatch(r"([A-Z][a-z]+):", line)
+            heading = re.fullmatch(r"([A-Z][a-z]+(?: [a-z]+)*):", line)
             usage = re.match(r"[Uu]sage: (.*)", line)
             if usage and not section:
                 self.usage = usage[1]
-            elif heading and heading[1] in ("Options", "Subcommands", "Positionals"):
-                section = heading[1]
+            elif heading and section != "footer":
+                # Sub-commands are listed in groups, each with a heading of its own.
+                section = heading[1] if heading[1] in ("Options", "Positionals") else "Subcommands"
             elif line.startswith("  ") and section in ("Options", "Subcommands"):
                 self.take(section, line)
             elif line and not line.startswith("  ") or section == "footer":

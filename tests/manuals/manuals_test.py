@@ -1,4 +1,4 @@
-"""Man pages and completions, in the programs that show them and in real shells.
+"""Man pages and completions, in the programs that show them and in real shells; that the docs list each sub-command.
 
 usage: manuals_test.py FOLDER WATTLE WATTLED [unittest's words]    FOLDER as make_manuals.py wrote it
 """
@@ -16,14 +16,27 @@ import time
 import unittest
 
 FOLDER, WATTLE, WATTLED = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-COMMANDS = {"wattle": (WATTLE, [[], *([word] for word in (
-    "run", "bench", "compare", "history", "report", "mark", "config", "track", "sensors", "doctor", "power", "energy",
-    "baseline", "calibrate", "top", "monitor", "summary", "stream"))]),
-            "wattled": (WATTLED, [[], ["serve"], ["token"], ["token", "issue"]])}
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+GROUPS = ("Measure", "Compare", "Watch", "Set up")
 
 
 def output_of(words, **more):
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60, **more).stdout
+
+
+def sub_commands():
+    """The names in `wattle --help`."""
+    names, section = [], ""
+    for line in output_of([WATTLE, "--help"]).splitlines():
+        if not line.startswith(" "):
+            section = line.removesuffix(":")
+        elif section in GROUPS:
+            names.append(line.split()[0])
+    return names
+
+
+COMMANDS = {"wattle": (WATTLE, [[], *([name] for name in sub_commands())]),
+            "wattled": (WATTLED, [[], ["serve"], ["token"], ["token", "issue"]])}
 
 
 def every_help():
@@ -49,6 +62,13 @@ class ManPages(unittest.TestCase):
             text = self.path(name, words).read_text().replace("\\-", "-")
             for option in options:
                 self.assertIn(f"\\fB{option}\\fR", text, (name, words))
+
+    def test_are_there_for_every_sub_command(self):
+        names = sub_commands()
+        self.assertIn("run", names)
+        self.assertIn("config", names)
+        for name in names:
+            self.assertTrue(self.path("wattle", [name]).exists(), name)
 
     @needs("man")
     def test_are_shown_by_man_without_warnings(self):
@@ -132,8 +152,9 @@ class Shells(unittest.TestCase):
     def test_offer_the_sub_commands(self):
         for shell in self.SHELLS:
             with self.subTest(shell):
-                offered = self.complete(shell, "wattle", "", until="stream")
-                for name in ("run", "sensors", "doctor", "stream"):
+                names = sub_commands()
+                offered = self.complete(shell, "wattle", "", until=max(names))
+                for name in names:
                     self.assertIn(name, offered)
 
     def test_offer_the_options_of_a_sub_command_alone(self):
@@ -167,6 +188,13 @@ class Shells(unittest.TestCase):
                 for option in options:
                     sign = f"-l {option[2:]} " if shell == "fish" else option
                     self.assertIn(sign, text, (shell, name, words))
+
+
+class Documentation(unittest.TestCase):
+    def test_has_a_line_for_every_sub_command(self):
+        page = (PROJECT / "docs/README.md").read_text()
+        for name in sub_commands():
+            self.assertRegex(page, rf"(?m)^\| `wattle {name}` \| .*\S.* \|$")
 
 
 if __name__ == "__main__":

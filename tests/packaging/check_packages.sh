@@ -9,7 +9,9 @@ for package in "$1"/*.deb; do
   dpkg-deb --field "$package" Package
   # Folders are made by several.
   dpkg-deb --contents "$package" | awk '$1 !~ /^d/ { print "  " $6 $7 $8 }' |
-    sed -E 's|/lib/[a-z0-9_]+-linux-gnu/|/lib/MACHINE/|; s|-[a-z0-9_]+-linux-gnu[.]so$|-MACHINE.so|'
+    sed -E 's|/lib/[a-z0-9_]+-linux-gnu/|/lib/MACHINE/|; s|-[a-z0-9_]+-linux-gnu[.]so$|-MACHINE.so|' |
+    # A page for each sub-command: tests/manuals sees to it.
+    sed -E '/wattle-stream/!s|/man1/wattle-[a-z]+[.]1|/man1/wattle-SUBCOMMAND.1|' | uniq
 done | diff "$here/contents.txt" - || {
   echo "the packages hold something else than contents.txt says"
   exit 1

@@ -8,9 +8,10 @@
 
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
-#include "cli/options.hpp"
+#include "cli/common_options.hpp"
+#include "cli/option_values.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
-#include "monitor/track_options.hpp"
 #include "output/page_output.hpp"
 #include "wattle/error.hpp"
 
@@ -34,6 +35,30 @@ examples:
   wattle bench -L threads 1,2,4 'make -j{threads}' --prepare 'make clean'
 )";
 
+/// The options as they are written.
+struct RawBench {
+  BenchOptions bench;
+  std::string warmup = "0";
+  std::string runs;
+  std::string min_runs;
+  std::string max_runs;
+  std::string time_limit;
+  std::string pause = "0";
+  std::string interval = "0.1";
+  std::string seed;
+  std::string step_size;
+  std::string ignored;
+  bool no_shell = false;
+  bool shows_output = false;
+  RawSaveOptions save;
+  std::vector<std::pair<std::string, std::string>> lists;
+  std::vector<std::tuple<std::string, std::string, std::string>> scans;
+  RawRoots roots;
+
+  void add(CLI::App& command);
+  [[nodiscard]] BenchOptions checked(const CommandLine& line) const;
+};
+
 std::size_t parse_count(const std::string& text, std::string_view option, std::size_t least) {
   constexpr std::size_t kMost = 1'000'000;
   const auto count = parse_unsigned<std::size_t>(text);
@@ -54,7 +79,7 @@ void check_name(const std::string& name, const std::vector<BenchParameter>& para
   }
 }
 
-void read_parameters(const RawBenchOptions& raw, BenchOptions& bench) {
+void read_parameters(const RawBench& raw, BenchOptions& bench) {
   for (const auto& [name, least, most] : raw.scans) {
     check_name(name, bench.parameters);
     bench.parameters.push_back(
@@ -69,7 +94,7 @@ void read_parameters(const RawBenchOptions& raw, BenchOptions& bench) {
   }
 }
 
-void read_numbers(const RawBenchOptions& raw, BenchOptions& bench) {
+void read_numbers(const RawBench& raw, BenchOptions& bench) {
   constexpr double kLongestS = 1e6;
   bench.warmup = parse_count(raw.warmup, "--warmup", 0);
   if (!raw.min_runs.empty()) bench.min_runs = parse_count(raw.min_runs, "--min-runs", 1);
@@ -112,7 +137,7 @@ void add_hooks(CLI::App& bench, BenchOptions& options) {
   add("--reference", options.reference, "Compare with CMD; it is run too");
 }
 
-void add_parameters(CLI::App& bench, RawBenchOptions& raw) {
+void add_parameters(CLI::App& bench, RawBench& raw) {
   bench
       .add_option("-L,--parameter-list", raw.lists,
                   "Run with each of the comma-separated VALUES for {VAR}; several make all "
@@ -126,7 +151,7 @@ void add_parameters(CLI::App& bench, RawBenchOptions& raw) {
       ->default_str("1");
 }
 
-void add_numbers(CLI::App& bench, RawBenchOptions& raw) {
+void add_numbers(CLI::App& bench, RawBench& raw) {
   add_value(bench, "-w,--warmup", raw.warmup, "NUM",
             "Runs of each command before those that count");
   CLI::Option* runs = add_value(bench, "-r,--runs", raw.runs, "NUM", "Runs of each command");
@@ -153,71 +178,78 @@ void add_exports(CLI::App& bench, BenchOptions& options) {
   add_html(bench, options.html_path);
 }
 
-}  // namespace
-
-CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
-  CLI::App* bench =
-      app.add_subcommand("bench", "Run commands many times and compare what they cost");
-  bench->footer(kBenchFooter);
-  bench->add_option("CMD", raw.bench.commands, "Commands, each as one word")->type_name("");
-  add_numbers(*bench, raw);
-  add_hooks(*bench, raw.bench);
-  add_parameters(*bench, raw);
-  bench->add_option("-n,--command-name", raw.bench.names, "Name of a command; once for each")
+void RawBench::add(CLI::App& command) {
+  command.footer(kBenchFooter);
+  command.add_option("CMD", bench.commands, "Commands, each as one word")->type_name("");
+  add_numbers(command, *this);
+  add_hooks(command, bench);
+  add_parameters(command, *this);
+  command.add_option("-n,--command-name", bench.names, "Name of a command; once for each")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  CLI::Option* shell = add_value(*bench, "-S,--shell", raw.bench.shell, "SHELL",
+  CLI::Option* shell = add_value(command, "-S,--shell", bench.shell, "SHELL",
                                  "Shell for all commands; none: without one");
-  bench->add_flag("-N", raw.no_shell, "As --shell none, for commands of a few ms")->excludes(shell);
-  bench->add_flag("-i,--ignore-failure", raw.ignored,
-                  "Go on if a command fails; =1,2: if its exit status is one of these");
-  add_estimate(*bench, raw.bench.estimate);
-  bench->add_flag("--sequential", raw.bench.is_sequential,
-                  "Run one command after the other, not in turns");
-  add_value(*bench, "--input", raw.bench.input, "WHERE", "Stdin of the commands: null, or FILE");
-  CLI::Option* output = add_value(*bench, "--output", raw.bench.output, "WHERE",
+  command.add_flag("-N", no_shell, "As --shell none, for commands of a few ms")->excludes(shell);
+  command.add_flag("-i,--ignore-failure", ignored,
+                   "Go on if a command fails; =1,2: if its exit status is one of these");
+  add_estimate(command, bench.estimate);
+  command.add_flag("--sequential", bench.is_sequential,
+                   "Run one command after the other, not in turns");
+  add_value(command, "--input", bench.input, "WHERE", "Stdin of the commands: null, or FILE");
+  CLI::Option* output = add_value(command, "--output", bench.output, "WHERE",
                                   "Stdout of the commands: null, pipe, inherit, or FILE");
-  bench->add_flag("--show-output", raw.shows_output, "As --output inherit")->excludes(output);
-  add_value(*bench, "--gpus", raw.bench.gpus, "LIST", "GPUs to measure; as wattle run");
-  add_exports(*bench, raw.bench);
-  add_save(*bench, raw.save, "each run");
-  return bench;
+  command.add_flag("--show-output", shows_output, "As --output inherit")->excludes(output);
+  add_value(command, "--gpus", bench.gpus, "LIST", "GPUs to measure; as wattle run");
+  add_exports(command, bench);
+  add_save(command, save, "each run");
+  add_roots(command, roots);
 }
+
+BenchOptions RawBench::checked(const CommandLine& /*line*/) const {
+  BenchOptions options = bench;
+  options.system = system_of(roots);
+  if (options.commands.empty()) throw InvalidArgument("no command given: wattle bench CMD...");
+  const auto is_blank = [](const std::string& command) {
+    return command.find_first_not_of(" \t\r\n") == std::string::npos;
+  };
+  if (std::ranges::any_of(options.commands, is_blank)) {
+    throw InvalidArgument("a command is empty: give each command as one word, in quotes");
+  }
+  if (no_shell) options.shell = "none";
+  if (shows_output) options.output = "inherit";
+  options.saving = checked_save(save);
+  options.ignored = parse_ignored_failures(ignored);
+  // What the commands write is no result, but would be replaced by one.
+  std::set<std::string> paths = {options.output};
+  for (const std::string& path : result_paths(options)) {
+    const bool is_file = !path.empty() && !path.starts_with("/dev/");
+    if (is_file && !paths.insert(path).second) {
+      throw InvalidArgument("two outputs cannot go to one file, " + printable(path));
+    }
+  }
+  read_numbers(*this, options);
+  read_parameters(*this, options);
+  // What cannot be run is refused before anything is.
+  for (const PlannedCommand& command : plan_of(options).commands) {
+    (void)words_of(command.command, options.shell);
+  }
+  return options;
+}
+
+}  // namespace
 
 std::array<std::string, 6> result_paths(const BenchOptions& options) {
   return {options.json_path,     options.csv_path,     options.markdown_path,
           options.asciidoc_path, options.orgmode_path, options.html_path};
 }
 
-BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
-  BenchOptions bench = raw.bench;
-  bench.system = system;
-  if (bench.commands.empty()) throw InvalidArgument("no command given: wattle bench CMD...");
-  const auto is_blank = [](const std::string& command) {
-    return command.find_first_not_of(" \t\r\n") == std::string::npos;
-  };
-  if (std::ranges::any_of(bench.commands, is_blank)) {
-    throw InvalidArgument("a command is empty: give each command as one word, in quotes");
-  }
-  if (raw.no_shell) bench.shell = "none";
-  if (raw.shows_output) bench.output = "inherit";
-  bench.saving = checked_save(raw.save);
-  bench.ignored = parse_ignored_failures(raw.ignored);
-  // What the commands write is no result, but would be replaced by one.
-  std::set<std::string> paths = {bench.output};
-  for (const std::string& path : result_paths(bench)) {
-    const bool is_file = !path.empty() && !path.starts_with("/dev/");
-    if (is_file && !paths.insert(path).second) {
-      throw InvalidArgument("two outputs cannot go to one file, " + printable(path));
-    }
-  }
-  read_numbers(raw, bench);
-  read_parameters(raw, bench);
-  // What cannot be run is refused before anything is.
-  for (const PlannedCommand& command : plan_of(bench).commands) {
-    (void)words_of(command.command, bench.shell);
-  }
-  return bench;
-}
+extern constinit const Subcommand bench_subcommand = {
+    .name = "bench",
+    .group = HelpGroup::compare,
+    .summary = "Run commands many times and compare what they cost",
+    .arguments = " CMD...",
+    .add = add_options<RawBench>,
+    .run = execute_with<BenchOptions>,
+    .opens_counters = always};
 
 }  // namespace wattle::app

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text/text.hpp"
-#include "cli/commands.hpp"
+#include "bench/compare_options.hpp"
 #include "history/history_query.hpp"
 #include "history/run_sources.hpp"
 #include "output/output.hpp"

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <vector>
 
 #include "base/text/option_words.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
 #include "output/page_output.hpp"
 #include "wattle/error.hpp"
@@ -33,6 +35,18 @@ examples:
   wattle compare 'command:make,since:7d,until:1d' 'command:make,since:1d'
 )";
 
+/// The options as they are written.
+struct RawCompare {
+  CompareOptions compare;
+  std::vector<std::string> sources;
+  std::string fail_above;
+  std::string quantity = "energy";
+  std::string ignored;
+
+  void add(CLI::App& command);
+  [[nodiscard]] CompareOptions checked(const CommandLine& line) const;
+};
+
 /// "5%" or "5".
 double parse_percent(std::string text) {
   const std::string given = text;
@@ -45,41 +59,47 @@ double parse_percent(std::string text) {
   return *percent / 100.0;
 }
 
-}  // namespace
-
-void add_compare(CLI::App& app, RawCompareOptions& raw) {
-  CLI::App* compare = app.add_subcommand("compare", "Compare recorded runs");
-  compare->footer(kCompareFooter);
-  compare->add_option("A B", raw.sources, "Files, IDs of saved runs, or queries")
+void RawCompare::add(CLI::App& command) {
+  command.footer(kCompareFooter);
+  command.add_option("A B", sources, "Files, IDs of saved runs, or queries")
       ->type_name("")
       ->expected(0, 2);
-  add_value(*compare, "--fail-above", raw.fail_above, "PERCENT",
+  add_value(command, "--fail-above", fail_above, "PERCENT",
             "Exit with 1 if the whole interval is above this: B costs more, beyond chance");
-  add_value(*compare, "--quantity", raw.quantity, "NAME",
+  add_value(command, "--quantity", quantity, "NAME",
             "What --fail-above is about: energy, time, power, cpu or memory");
-  compare->add_flag(
-      "-i,--ignore-failure", raw.ignored,
+  command.add_flag(
+      "-i,--ignore-failure", ignored,
       "Let --fail-above compare failed runs too; =1,2: those with these exit statuses");
-  compare->add_flag("--force", raw.compare.force, "Compare runs of different machines");
-  compare->add_flag("--json", raw.compare.json, "As JSON on stdout");
-  add_html(*compare, raw.compare.html_path);
+  command.add_flag("--force", compare.force, "Compare runs of different machines");
+  command.add_flag("--json", compare.json, "As JSON on stdout");
+  add_html(command, compare.html_path);
 }
 
-CompareOptions checked_compare(const RawCompareOptions& raw) {
-  CompareOptions options = raw.compare;
+CompareOptions RawCompare::checked(const CommandLine& /*line*/) const {
+  CompareOptions options = compare;
   check_page_path(options.html_path, options.json);
   constexpr WordTable<Cost, 5> kQuantities = {{{"energy", Cost::energy},
                                                {"time", Cost::time},
                                                {"power", Cost::power},
                                                {"cpu", Cost::cpu},
                                                {"memory", Cost::memory}}};
-  if (raw.sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
-  options.a = raw.sources[0];
-  options.b = raw.sources[1];
-  options.ignored = parse_ignored_failures(raw.ignored);
-  options.cost = value_of_word("--quantity", raw.quantity, kQuantities);
-  if (!raw.fail_above.empty()) options.fail_above = parse_percent(raw.fail_above);
+  if (sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
+  options.a = sources[0];
+  options.b = sources[1];
+  options.ignored = parse_ignored_failures(ignored);
+  options.cost = value_of_word("--quantity", quantity, kQuantities);
+  if (!fail_above.empty()) options.fail_above = parse_percent(fail_above);
   return options;
 }
+
+}  // namespace
+
+extern constinit const Subcommand compare_subcommand = {.name = "compare",
+                                                        .group = HelpGroup::compare,
+                                                        .summary = "Compare recorded runs",
+                                                        .arguments = " A B",
+                                                        .add = add_options<RawCompare>,
+                                                        .run = execute_with<CompareOptions>};
 
 }  // namespace wattle::app

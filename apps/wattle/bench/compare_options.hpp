@@ -3,14 +3,9 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "runs/ignored_failures.hpp"
 #include "runs/run_cost.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
 
 namespace wattle::app {
 
@@ -25,18 +20,6 @@ struct CompareOptions {
   std::string html_path{};  ///< empty: none; "-": stdout, in place of the text
 };
 
-/// What the options are read into before they are checked.
-struct RawCompareOptions {
-  CompareOptions compare;
-  std::vector<std::string> sources;
-  std::string fail_above;
-  std::string quantity = "energy";
-  std::string ignored;
-};
-
-/// `raw` outlives the parsing.
-void add_compare(CLI::App& app, RawCompareOptions& raw);
-/// Throws `InvalidArgument`.
-[[nodiscard]] CompareOptions checked_compare(const RawCompareOptions& raw);
+int execute(const CompareOptions& options);
 
 }  // namespace wattle::app

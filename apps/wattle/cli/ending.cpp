@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "cli/options.hpp"
+#include "cli/exit_status.hpp"
 
 namespace wattle::app {
 

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "cli/ending.hpp"
-#include "cli/options.hpp"
+#include "cli/exit_status.hpp"
 #include "output/output.hpp"
 
 namespace wattle::app {

@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "cli/options.hpp"
+#include "cli/exit_status.hpp"
 
 namespace wattle::app {
 namespace {

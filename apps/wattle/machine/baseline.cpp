@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <string>
@@ -12,10 +14,13 @@
 #include "base/files/state_folder.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
-#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/end_signals.hpp"
+#include "cli/option_values.hpp"
 #include "cli/privileges.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/tick_wait.hpp"
+#include "cli/value_option.hpp"
 #include "estimate/cpu_load.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"
@@ -24,9 +29,24 @@
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
 #include "usage/process/process_times.hpp"
+#include "wattle/system.hpp"
 
 namespace wattle::app {
 namespace {
+
+constexpr const char* kBaselineFooter = R"(
+Keeps the result in $XDG_STATE_HOME/wattle/baseline (or ~/.local/state) for a day, or until the machine
+is restarted or reconfigured. wattle run uses it to separate idle energy from the command's.
+Nothing else should run: with more than 5 % of the CPU cores and more than a quarter of one in use
+nothing is kept. Exit status: 0, 1 if the machine was not idle or Ctrl-C ended it, 2 if no CPU energy
+can be measured, 64 for a wrong option, 125 if the result cannot be written.
+)";
+
+struct BaselineOptions {
+  System system;
+  std::chrono::nanoseconds length{0};
+  bool json = false;
+};
 
 constexpr int kNotIdle = 1;
 constexpr int kNoCpuEnergy = 2;
@@ -89,8 +109,6 @@ std::string report_of(const Baseline& baseline, double threads) {
                      fmt::join(baseline.domains, ", "), baseline.busy_cpus, threads, running);
 }
 
-}  // namespace
-
 int execute(const BaselineOptions& options) {
   const Fd end = end_signals();
   Survey found = with_privileges([&] {
@@ -149,5 +167,34 @@ int execute(const BaselineOptions& options) {
       .write(options.json ? to_json(baseline) : report_of(baseline, load->threads));
   return 0;
 }
+
+/// The options as they are written.
+struct RawBaseline {
+  RawRoots roots;
+  std::string length = "30";
+  bool json = false;
+
+  void add(CLI::App& command) {
+    command.footer(kBaselineFooter);
+    add_value(command, "--seconds", length, "SECONDS", "Seconds to measure, from 2 to 3600");
+    command.add_flag("--json", json, "As JSON on stdout");
+    add_roots(command, roots);
+  }
+  [[nodiscard]] BaselineOptions checked(const CommandLine& /*line*/) const {
+    return {.system = system_of(roots),
+            .length = parse_seconds(length, "--seconds", 2.0, 3600.0),
+            .json = json};
+  }
+};
+
+}  // namespace
+
+extern constinit const Subcommand baseline_subcommand = {
+    .name = "baseline",
+    .group = HelpGroup::set_up,
+    .summary = "Measure the power of the idle machine, for shares of runs",
+    .add = add_options<RawBaseline>,
+    .run = execute_with<BaselineOptions>,
+    .opens_counters = always};
 
 }  // namespace wattle::app

@@ -11,7 +11,7 @@
 #include "calibration/kept_calibration.hpp"
 #include "calibration/meter_table.hpp"
 #include "calibration/series_table.hpp"
-#include "cli/commands.hpp"
+#include "machine/calibrate_options.hpp"
 #include "machine/calibrate_text.hpp"
 #include "output/output.hpp"
 #include "run_monitor/tables/table_file.hpp"

@@ -10,6 +10,7 @@
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"
 
@@ -33,6 +34,17 @@ examples:
   wattle calibrate --meter bmc.csv --column "PSU1 input [W]" --shift 3600 run.csv
 )";
 
+/// The options as they are written.
+struct RawCalibrate {
+  CalibrateOptions calibrate;
+  std::string shift;
+  std::string efficiency;
+  bool is_not_kept = false;
+
+  void add(CLI::App& command);
+  [[nodiscard]] CalibrateOptions checked(const CommandLine& line) const;
+};
+
 /// "92" or "88-94", in percent.
 SupplyEfficiency parse_efficiency(const std::string& text) {
   std::string_view rest = text;
@@ -46,34 +58,29 @@ SupplyEfficiency parse_efficiency(const std::string& text) {
   return {.least = *least / 100.0, .most = *most / 100.0, .is_stated = true};
 }
 
-}  // namespace
-
-void add_calibrate(CLI::App& app, RawCalibrateOptions& raw) {
-  CLI::App* command =
-      app.add_subcommand("calibrate", "Compare the sensors of a run with an external meter");
-  command->footer(kCalibrateFooter);
-  command->add_option("SERIES", raw.calibrate.series, "Files of wattle run --series")
+void RawCalibrate::add(CLI::App& command) {
+  command.footer(kCalibrateFooter);
+  command.add_option("SERIES", calibrate.series, "Files of wattle run --series")
       ->type_name("")
       ->expected(0, 1000);
-  add_value(*command, "--meter", raw.calibrate.meter, "FILE",
-            "The meter's log, as CSV; - for stdin");
-  add_value(*command, "--column", raw.calibrate.column, "NAME",
+  add_value(command, "--meter", calibrate.meter, "FILE", "The meter's log, as CSV; - for stdin");
+  add_value(command, "--column", calibrate.column, "NAME",
             "Title or number of the column that has the power");
-  add_value(*command, "--unit", raw.calibrate.unit, "UNIT",
+  add_value(command, "--unit", calibrate.unit, "UNIT",
             "Unit of the power, where the file does not state it: W, mW, kW");
-  add_value(*command, "--shift", raw.shift, "SECONDS",
+  add_value(command, "--shift", shift, "SECONDS",
             "By how much the meter's clock is ahead, within 60 s");
-  add_value(*command, "--efficiency", raw.efficiency, "PERCENT",
+  add_value(command, "--efficiency", efficiency, "PERCENT",
             "Efficiency of the power supply, or a range such as 88-94; 100 for a meter after it");
-  command->add_flag("--no-keep", raw.is_not_kept, "Do not keep the result for later runs");
-  command->add_flag("--json", raw.calibrate.json, "As JSON on stdout");
+  command.add_flag("--no-keep", is_not_kept, "Do not keep the result for later runs");
+  command.add_flag("--json", calibrate.json, "As JSON on stdout");
 }
 
-CalibrateOptions checked_calibrate(const RawCalibrateOptions& raw) {
+CalibrateOptions RawCalibrate::checked(const CommandLine& /*line*/) const {
   constexpr WordTable<bool, 3> kUnits = {{{"W", true}, {"mW", true}, {"kW", true}}};
   constexpr double kMostShift = 1e10;
-  CalibrateOptions options = raw.calibrate;
-  options.keeps = !raw.is_not_kept;
+  CalibrateOptions options = calibrate;
+  options.keeps = !is_not_kept;
   if (options.meter.empty()) {
     throw InvalidArgument("--meter is missing: wattle calibrate --meter FILE SERIES...");
   }
@@ -86,14 +93,24 @@ CalibrateOptions checked_calibrate(const RawCalibrateOptions& raw) {
     throw InvalidArgument("SERIES takes files; stdin is for --meter alone");
   }
   if (!options.unit.empty()) (void)value_of_word("--unit", options.unit, kUnits);
-  if (!raw.efficiency.empty()) options.efficiency = parse_efficiency(raw.efficiency);
-  if (raw.shift.empty()) return options;
-  options.shift_s = parse_double(raw.shift);
+  if (!efficiency.empty()) options.efficiency = parse_efficiency(efficiency);
+  if (shift.empty()) return options;
+  options.shift_s = parse_double(shift);
   if (!options.shift_s || std::abs(*options.shift_s) > kMostShift) {
     throw InvalidArgument(
-        fmt::format("--shift takes a number of seconds, not '{}'", printable(raw.shift)));
+        fmt::format("--shift takes a number of seconds, not '{}'", printable(shift)));
   }
   return options;
 }
+
+}  // namespace
+
+extern constinit const Subcommand calibrate_subcommand = {
+    .name = "calibrate",
+    .group = HelpGroup::set_up,
+    .summary = "Compare the sensors of a run with an external meter",
+    .arguments = " --meter FILE SERIES...",
+    .add = add_options<RawCalibrate>,
+    .run = execute_with<CalibrateOptions>};
 
 }  // namespace wattle::app

@@ -7,10 +7,6 @@
 
 #include "calibration/calibration.hpp"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
-
 namespace wattle::app {
 
 struct CalibrateOptions {
@@ -24,17 +20,6 @@ struct CalibrateOptions {
   bool json = false;
 };
 
-/// What the options are read into before they are checked.
-struct RawCalibrateOptions {
-  CalibrateOptions calibrate;
-  std::string shift;
-  std::string efficiency;
-  bool is_not_kept = false;
-};
-
-/// `raw` outlives the parsing.
-void add_calibrate(CLI::App& app, RawCalibrateOptions& raw);
-/// Throws `InvalidArgument`.
-[[nodiscard]] CalibrateOptions checked_calibrate(const RawCalibrateOptions& raw);
+int execute(const CalibrateOptions& options);
 
 }  // namespace wattle::app

@@ -1,6 +1,9 @@
 // `wattle doctor`: what cannot be measured here; cause, proof, remedy, risk.
+#include "machine/doctor.hpp"
+
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,8 +11,10 @@
 
 #include "base/clock.hpp"
 #include "base/json/json_write.hpp"
-#include "cli/commands.hpp"
+#include "base/text/option_words.hpp"
+#include "cli/common_options.hpp"
 #include "cli/privileges.hpp"
+#include "cli/subcommand.hpp"
 #include "machine/doctor_text.hpp"
 #include "machine/fix_facts.hpp"
 #include "machine/fix_plan.hpp"
@@ -48,6 +53,51 @@ std::vector<Domain> readable_domains(const Survey& found) {
     }
   }
   return domains;
+}
+
+constexpr const char* kDoctorFooter = R"(
+Exit status: 0 if all energy can be measured, 1 if a part cannot, 2 if none can, 64 for a wrong option,
+125 if stdout cannot be written. With --fix: 0, 1 if no command helps here, 125 if a command fails.
+)";
+
+/// The options as they are written.
+struct RawDoctor {
+  DoctorOptions doctor;
+  RawRoots roots;
+  std::optional<std::string> fix;
+
+  void add(CLI::App& command);
+  [[nodiscard]] DoctorOptions checked(const CommandLine& line) const;
+};
+
+void RawDoctor::add(CLI::App& command) {
+  command.footer(kDoctorFooter);
+  CLI::Option* json = command.add_flag("--json", doctor.json, "As JSON on stdout");
+  add_roots(command, roots);
+  CLI::Option* fix_option =
+      command
+          .add_option("--fix", fix,
+                      "Print the shell commands that allow more measurements, each with its risk: "
+                      "cpu, gpu or daemon")
+          ->type_name("WHAT")
+          ->excludes(json);
+  command.add_flag("-v,--verbose", doctor.verbose,
+                   "Show the proof and the risk of each remedy too");
+  command.add_flag("--apply", doctor.apply, "Run these commands (takes root)")->needs(fix_option);
+}
+
+DoctorOptions RawDoctor::checked(const CommandLine& /*line*/) const {
+  constexpr WordTable<FixTarget, 3> kTargets = {
+      {{"cpu", FixTarget::cpu}, {"gpu", FixTarget::gpu}, {"daemon", FixTarget::daemon}}};
+  DoctorOptions options = doctor;
+  options.system = system_of(roots);
+  if (fix) options.fix = value_of_word("--fix", *fix, kTargets);
+  return options;
+}
+
+/// The commands of --fix need none.
+bool reports(const std::any& options) {
+  return !std::any_cast<const DoctorOptions&>(options).fix.has_value();
 }
 
 }  // namespace
@@ -93,5 +143,13 @@ int execute(const DoctorOptions& options) {
   Output::open("-", false).write(text);
   return status;
 }
+
+extern constinit const Subcommand doctor_subcommand = {
+    .name = "doctor",
+    .group = HelpGroup::set_up,
+    .summary = "List what cannot be measured here, why, and how to fix it",
+    .add = add_options<RawDoctor>,
+    .run = execute_with<DoctorOptions>,
+    .opens_counters = reports};
 
 }  // namespace wattle::app

@@ -10,7 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
+#include "machine/doctor.hpp"
 #include "machine/fix_facts.hpp"
 #include "machine/fix_plan.hpp"
 #include "output/output.hpp"

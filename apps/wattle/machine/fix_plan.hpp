@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "machine/doctor.hpp"
 
 namespace wattle::app {
 

@@ -1,7 +1,10 @@
 // `wattle sensors`: what can be measured here, and through what.
+#include "machine/sensors.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -22,8 +25,9 @@
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "base/text/text_style.hpp"
-#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/privileges.hpp"
+#include "cli/subcommand.hpp"
 #include "machine/cross_check.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"
@@ -267,6 +271,28 @@ std::string keep(const std::vector<Measured>& measured,
   }
 }
 
+/// The options as they are written.
+struct RawSensors {
+  SensorsOptions sensors;
+  RawRoots roots;
+
+  void add(CLI::App& command) {
+    command.add_flag("--json", sensors.json, "As JSON on stdout");
+    add_roots(command, roots);
+    command.add_flag("--cross-check", sensors.cross_check,
+                     "Read for a second what can be read in two ways, and compare");
+    command.add_flag(
+        "--measure", sensors.measure,
+        "Find out how often each value is renewed, and what reading it costs: takes up "
+        "to 7 seconds a GPU; later runs use what was found");
+  }
+  [[nodiscard]] SensorsOptions checked(const CommandLine& /*line*/) const {
+    SensorsOptions options = sensors;
+    options.system = system_of(roots);
+    return options;
+  }
+};
+
 }  // namespace
 
 int execute(const SensorsOptions& options) {
@@ -292,7 +318,7 @@ int execute(const SensorsOptions& options) {
   if (options.measure) {
     const auto kinds = counter_kinds(surveys);
     Progress progress("wattle sensors");
-    measured = measure(surveys, [&](std::string_view text) { progress.show(text); });
+    measured = measure(surveys, [&](std::string_view step) { progress.show(step); });
     kept = keep(measured, kinds);
   }
   Json channels = Json::array();
@@ -319,5 +345,13 @@ int execute(const SensorsOptions& options) {
   Output::open("-", false).write(text);
   return 0;
 }
+
+extern constinit const Subcommand sensors_subcommand = {
+    .name = "sensors",
+    .group = HelpGroup::set_up,
+    .summary = "List what can be measured here, and how",
+    .add = add_options<RawSensors>,
+    .run = execute_with<SensorsOptions>,
+    .opens_counters = always};
 
 }  // namespace wattle::app

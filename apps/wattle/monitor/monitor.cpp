@@ -1,7 +1,11 @@
 // `wattle monitor`: writes what the machine does to files, until a command ends or Ctrl-C.
+#include "monitor/monitor.hpp"
+
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <optional>
 #include <set>
@@ -12,11 +16,16 @@
 
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
-#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/ending.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/gpu_choice.hpp"
+#include "cli/option_values.hpp"
+#include "cli/patient_poll.hpp"
 #include "cli/privileges.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/value_option.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"
 #include "run/job.hpp"
@@ -128,6 +137,59 @@ int around_command(const MonitorOptions& options) {
   end_like(exit);
 }
 
+constexpr const char* kMonitorFooter = R"(
+Adds rows to files in DIR, which is made where it does not exist: hw_metrics.csv and hw_dmon.csv
+(NVIDIA GPUs, as nvidia-smi writes them), cpu_metrics.csv, and hw_samples.csv (everything). With a
+command it ends when that ends, with its exit status (127, 126 and 125 as wattle run) and the summary
+of this run on stderr; without one at Ctrl-C or TERM (which a script sends), with the summary on
+stdout. Exit status then: 0, 2 where nothing can be monitored, 125 where a file could not be written
+completely. 64: a wrong option.
+In DIR, %h is the host, %r the MPI or Slurm rank, %p the process number, %j the batch job, %% a percent
+sign. Ranks that share a DIR are refused.
+
+examples:
+  wattle monitor out -- ./train.py
+  srun wattle monitor out-%r -- ./solver
+  wattle monitor --interval 0.5 out
+)";
+
+/// The options as they are written.
+struct RawMonitor {
+  MonitorOptions monitor;
+  RawRoots roots;
+  std::string interval = "2";
+
+  void add(CLI::App& command);
+  [[nodiscard]] MonitorOptions checked(const CommandLine& line) const;
+};
+
+void RawMonitor::add(CLI::App& command) {
+  command.footer(kMonitorFooter);
+  command.add_option("DIR", monitor.folder, "The folder")->type_name("REQUIRED");
+  add_value(command, "--interval", interval, "SECONDS",
+            "Seconds between two rows, from 0.001 to 86400");
+  add_value(command, "--gpus", monitor.gpus, "LIST", kGpusHelp);
+  command.add_flag("--overwrite", monitor.overwrite,
+                   "Overwrite existing files instead of adding to them");
+  command.add_flag("-q,--quiet", monitor.quiet, "No summary at the end");
+  add_roots(command, roots);
+}
+
+MonitorOptions RawMonitor::checked(const CommandLine& line) const {
+  if (monitor.folder.empty()) throw InvalidArgument("a folder is missing: wattle monitor DIR");
+  MonitorOptions options = monitor;
+  options.system = system_of(roots);
+  if (line.has_mark && line.after.empty()) {
+    throw InvalidArgument("no command given after --: wattle monitor DIR -- CMD");
+  }
+  (void)parse_gpus(options.gpus);
+  options.interval = parse_seconds(interval, "--interval",
+                                   Seconds(HardwareMonitorOptions::kShortestInterval).count(),
+                                   Seconds(HardwareMonitorOptions::kLongestInterval).count());
+  options.command = line.after;
+  return options;
+}
+
 }  // namespace
 
 int execute(const MonitorOptions& options) {
@@ -139,5 +201,15 @@ int execute(const MonitorOptions& options) {
     return kNothingToMonitor;
   }
 }
+
+extern constinit const Subcommand monitor_subcommand = {
+    .name = "monitor",
+    .group = HelpGroup::measure,
+    .summary = "Record GPUs, CPUs, memory and disks to files in a folder",
+    .arguments = " DIR [-- CMD [ARG...]]",
+    .takes_command = true,
+    .add = add_options<RawMonitor>,
+    .run = execute_with<MonitorOptions>,
+    .opens_counters = always};
 
 }  // namespace wattle::app

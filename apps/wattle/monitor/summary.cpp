@@ -1,7 +1,10 @@
 // wattle summary: what the files of a run monitor, or of nvidia-smi, show.
+#include "monitor/summary.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -13,12 +16,14 @@
 #include <system_error>
 
 #include "base/clock.hpp"
+#include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
-#include "cli/commands.hpp"
+#include "cli/subcommand.hpp"
 #include "output/output.hpp"
 #include "output/progress.hpp"
 #include "run_monitor/resource_summary.hpp"
+#include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle::app {
@@ -80,6 +85,68 @@ std::string why_nothing(const ResourceSummary& summary, bool is_folder) {
   return text;
 }
 
+constexpr const char* kSummaryFooter = R"(
+Reads hw_samples.csv, hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or
+nvidia-smi wrote them; each may be missing. hw_samples.csv has everything that a run monitor measured,
+and counts first. The content of a single file shows its kind; UTF-16, quotes, tabs, semicolons and the
+units of a header are understood. What is unknown is "-" or null; damaged rows are skipped and
+counted. Exit status: 0, 2 where no value can be read, 64 for a wrong option, 125 where stdout cannot be written.
+)";
+
+/// The options as they are written.
+struct RawSummary {
+  SummaryOptions summary;
+  std::optional<std::string> allocator_peak;
+  std::optional<std::string> gpus_in_file;
+
+  void add(CLI::App& command);
+  [[nodiscard]] SummaryOptions checked(const CommandLine& line) const;
+};
+
+void RawSummary::add(CLI::App& command) {
+  command.footer(kSummaryFooter);
+  command
+      .add_option("DIR", summary.path,
+                  "A folder with files of wattle monitor or nvidia-smi; or one such file, of any "
+                  "name; - for stdin")
+      ->type_name("REQUIRED");
+  command.add_flag("--json", summary.json, "As JSON on stdout");
+  command
+      .add_option(
+          "--allocator-peak-mb", allocator_peak,
+          "The most MiB that the program's own allocator had in use, for the summary; None: "
+          "unknown")
+      ->type_name("X");
+  command
+      .add_option("--gpus-in-file", gpus_in_file,
+                  "The number of GPUs that a log of nvidia-smi without an index has rows of")
+      ->type_name("N");
+}
+
+SummaryOptions RawSummary::checked(const CommandLine& /*line*/) const {
+  SummaryOptions options = summary;
+  if (options.path.empty()) {
+    throw InvalidArgument("a folder or file is missing: wattle summary DIR");
+  }
+  if (gpus_in_file) {
+    constexpr std::size_t kMost = 128;
+    options.gpus_in_file = parse_unsigned<std::size_t>(*gpus_in_file);
+    if (!options.gpus_in_file || *options.gpus_in_file < 1 || *options.gpus_in_file > kMost) {
+      throw InvalidArgument(fmt::format("--gpus-in-file takes a number from 1 to {}, not '{}'",
+                                        kMost, printable(*gpus_in_file)));
+    }
+  }
+  // "None" is what the probe prints where it does not know.
+  if (!allocator_peak || *allocator_peak == "None") return options;
+  options.allocator_peak_mb = parse_double(*allocator_peak);
+  if (!options.allocator_peak_mb || *options.allocator_peak_mb < 0.0) {
+    throw InvalidArgument(
+        fmt::format("--allocator-peak-mb takes a number of MiB from 0 on, or None, not '{}'",
+                    printable(*allocator_peak)));
+  }
+  return options;
+}
+
 }  // namespace
 
 int execute(const SummaryOptions& options) {
@@ -105,5 +172,13 @@ int execute(const SummaryOptions& options) {
   output.write(options.json ? summary.to_json() : summary_text(summary, style_of(STDOUT_FILENO)));
   return has_any ? 0 : kNothingFound;
 }
+
+extern constinit const Subcommand summary_subcommand = {
+    .name = "summary",
+    .group = HelpGroup::measure,
+    .summary = "Summarize the files of a run monitor, or one file of nvidia-smi",
+    .arguments = " DIR",
+    .add = add_options<RawSummary>,
+    .run = execute_with<SummaryOptions>};
 
 }  // namespace wattle::app

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
 #include "report/report.hpp"
 #include "run/instruments.hpp"
 #include "run/launcher.hpp"
+#include "run/run_options.hpp"
 #include "run/series.hpp"
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "cli/options.hpp"
 #include "report/report.hpp"
 #include "run/instruments.hpp"
 #include "run/job.hpp"
+#include "run/run_options.hpp"
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
 #include "sensors/sensor.hpp"

@@ -1,4 +1,5 @@
-// `wattle stream`: a program of its own, beside this one.
+#include "stream/stream.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,7 +9,8 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/subcommand.hpp"
 #include "output/output.hpp"
 
 namespace wattle::app {
@@ -30,5 +32,21 @@ int execute(const StreamWords& options) {
       program, std::generic_category().message(errno)));
   return kRunFailed;
 }
+
+namespace {
+
+/// The other program reads them.
+std::any take_words(const CommandLine& line) {
+  return StreamWords{{line.words.begin() + 1, line.words.end()}};
+}
+
+}  // namespace
+
+extern constinit const Subcommand stream_subcommand = {
+    .name = "stream",
+    .group = HelpGroup::watch,
+    .summary = "Follow the power of other machines until Ctrl-C",
+    .read = take_words,
+    .run = execute_with<StreamWords>};
 
 }  // namespace wattle::app

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/exit_status.hpp"
 #include "cli/last_resort.hpp"
 #include "cli/privileges.hpp"
 #include "output/output.hpp"
@@ -31,11 +32,11 @@ int stream(std::vector<std::string> words) {
     return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
   };
   const auto asked = parse_stream_options(std::move(words), environment);
-  if (const auto* text = std::get_if<Answer>(&asked)) return execute(*text);
+  if (const auto* text = std::get_if<Answer>(&asked)) return print_answer(*text);
   try {
     return follow(std::get<StreamOptions>(asked));
   } catch (const InvalidArgument& wrong) {
-    return execute(usage_error("stream", wrong.what()));
+    return print_answer(usage_error("stream", wrong.what()));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/answer.hpp"
 #include "stream/stream_text.hpp"
 #include "wattle/daemon_client.hpp"
 

@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/files/line_file.hpp"
-#include "cli/commands.hpp"
+#include "cli/answer.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/patient_poll.hpp"
 #include "output/output.hpp"
@@ -26,6 +26,7 @@
 #include "top/sources/record.hpp"
 #include "top/sources/source.hpp"
 #include "top/terminal.hpp"
+#include "top/top_options.hpp"
 #include "top/view.hpp"
 #include "wattle/error.hpp"
 
@@ -290,9 +291,9 @@ void print_lines(const TopOptions& options, TopSource& source, const Fd& end, To
 int execute(const TopOptions& options) {
   if (options.once) return top_once(options);
   if (!options.json && ::isatty(STDOUT_FILENO) != 1) {
-    return execute(usage_error("top",
-                               "stdout is not a terminal; --once prints one table, --json one "
-                               "line per period"));
+    return print_answer(usage_error("top",
+                                    "stdout is not a terminal; --once prints one table, --json one "
+                                    "line per period"));
   }
   const ScreenMessages messages("top", !options.json);
   const Fd end = end_signals();

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options.hpp"
 #include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
 #include "sampling/readings.hpp"
 #include "top/gpu_users.hpp"
 #include "top/observation.hpp"
 #include "top/process_watch.hpp"
+#include "top/top_options.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {

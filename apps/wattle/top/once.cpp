@@ -15,7 +15,6 @@
 #include "base/json/json_write.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text_style.hpp"
-#include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/privileges.hpp"
 #include "cli/tick_wait.hpp"

@@ -1,7 +1,7 @@
 // `wattle top --once`: one table, or one line of JSON.
 #pragma once
 
-#include "cli/options.hpp"
+#include "top/top_options.hpp"
 
 namespace wattle::app {
 

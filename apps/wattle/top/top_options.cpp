@@ -8,8 +8,10 @@
 #include "base/text/option_words.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
+#include "cli/common_options.hpp"
+#include "cli/option_values.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
-#include "monitor/track_options.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -33,6 +35,29 @@ examples:
   wattle top --replay top.jsonl --speed 10
 )";
 
+/// The options as they are written.
+struct RawTop {
+  std::string length = "1";
+  std::string period = "1";
+  std::string key = "command";
+  std::string record;
+  std::string replay;
+  std::string speed = "1";
+  std::string price;
+  std::string carbon;
+  std::vector<std::string> servers;
+  std::string token_file;
+  std::string ca_file;
+  bool once = false;
+  bool json = false;
+  bool ascii = false;
+  bool estimate = false;
+  RawRoots roots;
+
+  void add(CLI::App& command);
+  [[nodiscard]] TopOptions checked(const CommandLine& line) const;
+};
+
 double parse_speed(const std::string& text) {
   constexpr double kSlowest = 1.0 / 64.0;
   constexpr double kFastest = 4096.0;
@@ -45,78 +70,86 @@ double parse_speed(const std::string& text) {
   return *speed;
 }
 
-}  // namespace
-
-CLI::App* add_top(CLI::App& app, RawTopOptions& raw) {
-  CLI::App* command = app.add_subcommand("top", "Show power, energy, and who uses them, live");
-  command->footer(kTopFooter);
-  CLI::Option* servers =
-      command->add_option("SERVER", raw.servers, "Where daemons listen: show their machines")
+void RawTop::add(CLI::App& command) {
+  command.footer(kTopFooter);
+  CLI::Option* servers_option =
+      command.add_option("SERVER", servers, "Where daemons listen: show their machines")
           ->type_name("");
-  CLI::Option* once = command->add_flag("--once", raw.once, "Print one table and end");
-  add_value(*command, "--seconds", raw.length, "SECONDS",
+  CLI::Option* once_option = command.add_flag("--once", once, "Print one table and end");
+  add_value(command, "--seconds", length, "SECONDS",
             "Seconds to measure with --once, from 0.1 to 3600")
-      ->needs(once);
-  CLI::Option* period =
-      add_value(*command, "--period", raw.period, "SECONDS", "Seconds between two screens")
-          ->excludes(once);
-  add_value(*command, "--by", raw.key, "WHAT",
+      ->needs(once_option);
+  CLI::Option* period_option =
+      add_value(command, "--period", period, "SECONDS", "Seconds between two screens")
+          ->excludes(once_option);
+  add_value(command, "--by", key, "WHAT",
             "One row per command, user, cgroup, container, pod or process");
-  CLI::Option* estimate = add_estimate(*command, raw.estimate);
-  command->add_flag("--json", raw.json, "JSON lines, one per period; with --once one line");
-  CLI::Option* record =
-      add_value(*command, "--record", raw.record, "FILE", "Write every period to FILE as well")
-          ->excludes(once);
-  CLI::Option* replay =
-      add_value(*command, "--replay", raw.replay, "FILE", "Show a recording instead of the machine")
-          ->excludes(once)
-          ->excludes(period)
-          ->excludes(record)
-          ->excludes(estimate);
-  add_value(*command, "--speed", raw.speed, "FACTOR",
+  CLI::Option* estimate_option = add_estimate(command, estimate);
+  command.add_flag("--json", json, "JSON lines, one per period; with --once one line");
+  CLI::Option* record_option =
+      add_value(command, "--record", record, "FILE", "Write every period to FILE as well")
+          ->excludes(once_option);
+  CLI::Option* replay_option =
+      add_value(command, "--replay", replay, "FILE", "Show a recording instead of the machine")
+          ->excludes(once_option)
+          ->excludes(period_option)
+          ->excludes(record_option)
+          ->excludes(estimate_option);
+  add_value(command, "--speed", speed, "FACTOR",
             "Replay faster or slower, from 0.015625 to 4096 times")
-      ->needs(replay);
-  add_value(*command, "--price", raw.price, "PRICE",
+      ->needs(replay_option);
+  add_value(command, "--price", price, "PRICE",
             "Price of a kWh and its currency, such as 0.30EUR: a unit to convert to")
-      ->excludes(once);
-  add_value(*command, "--carbon", raw.carbon, "GRAMS", "Grams of CO2 per kWh: likewise")
-      ->excludes(once);
-  add_value(*command, "--token-file", raw.token_file, "FILE",
+      ->excludes(once_option);
+  add_value(command, "--carbon", carbon, "GRAMS", "Grams of CO2 per kWh: likewise")
+      ->excludes(once_option);
+  add_value(command, "--token-file", token_file, "FILE",
             "A file with the token for the servers (ZEUSD_TOKEN)")
-      ->needs(servers);
-  add_value(*command, "--ca-file", raw.ca_file, "FILE",
-            "Certificates to trust instead of the system's")
-      ->needs(servers);
-  for (CLI::Option* other : {once, estimate, replay}) servers->excludes(other);
-  command->add_flag("--ascii", raw.ascii, "No characters but those of ASCII");
-  return command;
+      ->needs(servers_option);
+  add_value(command, "--ca-file", ca_file, "FILE", "Certificates to trust instead of the system's")
+      ->needs(servers_option);
+  for (CLI::Option* other : {once_option, estimate_option, replay_option})
+    servers_option->excludes(other);
+  command.add_flag("--ascii", ascii, "No characters but those of ASCII");
+  add_roots(command, roots);
 }
 
-TopOptions checked_top(const RawTopOptions& raw, const System& system) {
+TopOptions RawTop::checked(const CommandLine& /*line*/) const {
   constexpr WordTable<TopKey, 6> kTopKeys = {{{"command", TopKey::command},
                                               {"user", TopKey::user},
                                               {"cgroup", TopKey::cgroup},
                                               {"container", TopKey::container},
                                               {"pod", TopKey::pod},
                                               {"process", TopKey::process}}};
-  TopOptions options{.system = system,
-                     .once = raw.once,
-                     .length = raw.once ? parse_seconds(raw.length, "--seconds", 0.1, 3600.0)
-                                        : parse_seconds(raw.period, "--period", 0.1, 3600.0),
-                     .key = value_of_word("--by", raw.key, kTopKeys),
-                     .json = raw.json,
-                     .estimate = raw.estimate,
-                     .servers = raw.servers,
-                     .token_file = raw.token_file,
-                     .ca_file = raw.ca_file,
-                     .record = raw.record,
-                     .replay = raw.replay,
-                     .speed = parse_speed(raw.speed),
-                     .ascii = raw.ascii};
+  TopOptions options{.system = system_of(roots),
+                     .once = once,
+                     .length = once ? parse_seconds(length, "--seconds", 0.1, 3600.0)
+                                    : parse_seconds(period, "--period", 0.1, 3600.0),
+                     .key = value_of_word("--by", key, kTopKeys),
+                     .json = json,
+                     .estimate = estimate,
+                     .servers = servers,
+                     .token_file = token_file,
+                     .ca_file = ca_file,
+                     .record = record,
+                     .replay = replay,
+                     .speed = parse_speed(speed),
+                     .ascii = ascii};
   options.units.push_back({.kind = TopUnit::Kind::kilowatt_hours});
-  if (!raw.price.empty()) options.units.push_back(parse_price(raw.price));
-  if (!raw.carbon.empty()) options.units.push_back(parse_carbon(raw.carbon));
+  if (!price.empty()) options.units.push_back(parse_price(price));
+  if (!carbon.empty()) options.units.push_back(parse_carbon(carbon));
   return options;
 }
+
+}  // namespace
+
+extern constinit const Subcommand top_subcommand = {
+    .name = "top",
+    .group = HelpGroup::watch,
+    .summary = "Show power, energy, and who uses them, live",
+    .arguments = " [SERVER...]",
+    .add = add_options<RawTop>,
+    .run = execute_with<TopOptions>,
+    .opens_counters = always};
 
 }  // namespace wattle::app

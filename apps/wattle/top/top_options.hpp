@@ -1,39 +1,34 @@
 // The command line of `wattle top`.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
+#include "top/top_groups.hpp"
+#include "top/units.hpp"
+#include "wattle/system.hpp"
 
 namespace wattle::app {
 
-/// What the options are read into before they are checked.
-struct RawTopOptions {
-  std::string length = "1";
-  std::string period = "1";
-  std::string key = "command";
-  std::string record;
-  std::string replay;
-  std::string speed = "1";
-  std::string price;
-  std::string carbon;
-  std::vector<std::string> servers;
-  std::string token_file;
-  std::string ca_file;
-  bool once = false;
+/// `wattle top`.
+struct TopOptions {
+  System system;
+  bool once = false;                   ///< one table over `length`
+  std::chrono::nanoseconds length{0};  ///< else the period
+  TopKey key = TopKey::command;
   bool json = false;
+  bool estimate = false;               ///< a range where no sensor covers the CPU
+  std::vector<std::string> servers{};  ///< machines to follow instead of this one
+  std::string token_file{};            ///< for their daemons; empty: none
+  std::string ca_file{};               ///< likewise
+  std::string record{};                ///< file to write; empty: none
+  std::string replay{};                ///< file to show instead of a machine; empty: none
+  double speed = 1.0;                  ///< of the replay
   bool ascii = false;
-  bool estimate = false;
+  std::vector<TopUnit> units{TopUnit{}};  ///< that an energy is shown in
 };
 
-/// `raw` outlives the parsing.
-CLI::App* add_top(CLI::App& app, RawTopOptions& raw);
-/// Throws `InvalidArgument`.
-[[nodiscard]] TopOptions checked_top(const RawTopOptions& raw, const System& system);
+int execute(const TopOptions& options);
 
 }  // namespace wattle::app

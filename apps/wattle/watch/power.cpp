@@ -14,7 +14,6 @@
 
 #include "base/clock.hpp"
 #include "base/files/fd.hpp"
-#include "cli/commands.hpp"
 #include "cli/end_signals.hpp"
 #include "cli/gpu_choice.hpp"
 #include "cli/privileges.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text/text_style.hpp"
-#include "cli/options.hpp"
+#include "watch/power_options.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/estimate.hpp"

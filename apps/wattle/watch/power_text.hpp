@@ -6,8 +6,8 @@
 
 #include "base/text/quantity.hpp"
 #include "base/text/text_style.hpp"
-#include "cli/options.hpp"
 #include "watch/power_lines.hpp"
+#include "watch/power_options.hpp"
 
 namespace wattle::app {
 

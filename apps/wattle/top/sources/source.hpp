@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/options.hpp"
 #include "top/observation.hpp"
+#include "top/top_options.hpp"
 
 namespace wattle::app {
 

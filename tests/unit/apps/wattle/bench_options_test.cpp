@@ -1,10 +1,14 @@
+#include "bench/bench_options.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <initializer_list>
+#include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "bench/compare_options.hpp"
+#include "cli/exit_status.hpp"
+#include "parsed_line.hpp"
 
 namespace wattle::app {
 namespace {
@@ -13,20 +17,12 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Options parsed(std::initializer_list<const char*> words) {
-  std::vector<const char*> line = {"wattle"};
-  line.insert(line.end(), words.begin(), words.end());
-  return parse_options(static_cast<int>(line.size()), line.data());
+BenchOptions bench(const std::vector<const char*>& words) {
+  return options_of<BenchOptions>(words);
 }
 
-BenchOptions bench(std::initializer_list<const char*> words) {
-  const Options options = parsed(words);
-  if (const auto* answer = std::get_if<Answer>(&options)) ADD_FAILURE() << answer->text;
-  return std::get<BenchOptions>(options);
-}
-
-std::string error(std::initializer_list<const char*> words) {
-  const Answer answer = std::get<Answer>(parsed(words));
+std::string error(const std::vector<const char*>& words) {
+  const Answer answer = answer_to(words);
   EXPECT_EQ(answer.exit_status, kUsageError);
   return answer.text;
 }
@@ -91,8 +87,8 @@ TEST(BenchOptions, ThatAreWrongGetOneSentence) {
 }
 
 TEST(CompareOptions, AreTwoFilesAndALimit) {
-  const Options options = parsed({"compare", "a.json", "b.json", "--fail-above", "5%"});
-  const auto& compare = std::get<CompareOptions>(options);
+  const auto compare =
+      options_of<CompareOptions>({"compare", "a.json", "b.json", "--fail-above", "5%"});
   EXPECT_EQ(compare.a, "a.json");
   EXPECT_EQ(compare.b, "b.json");
   EXPECT_DOUBLE_EQ(*compare.fail_above, 0.05);

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "history/history_query.hpp"
+#include "parsed_line.hpp"
+#include "run/mark.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -43,10 +45,8 @@ TEST(HistoryTime, IsNothingElse) {
 }
 
 TEST(HistoryOptions, KeepAFilter) {
-  RawHistoryOptions raw;
-  raw.tags = {"branch=main", "cpu"};
-  raw.limit = "7";
-  const HistoryOptions options = checked_history(raw);
+  const auto options = options_of<HistoryOptions>(
+      {"history", "--tag", "branch=main", "--tag", "cpu", "--limit", "7"});
   EXPECT_EQ(options.action, HistoryAction::list);
   EXPECT_EQ(options.filter.limit, 7U);
   EXPECT_EQ(options.filter.tags, (Tags{{"branch", "main"}, {"cpu", ""}}));
@@ -54,29 +54,18 @@ TEST(HistoryOptions, KeepAFilter) {
 
 TEST(HistoryOptions, ThatAnActionWouldIgnoreAreRefused) {
   for (const char* action : {"rm", "show", "import"}) {
-    RawHistoryOptions raw;
-    raw.words = {action, "k3m9x2qa"};
-    EXPECT_NO_THROW((void)checked_history(raw)) << action;
-    raw.since = "3d";
-    EXPECT_THROW((void)checked_history(raw), InvalidArgument) << action;
+    EXPECT_EQ(options_of<HistoryOptions>({"history", action, "k3m9x2qa"}).words.size(), 1U);
+    EXPECT_TRUE(answer_to({"history", action, "k3m9x2qa", "--since", "3d"}).is_error) << action;
   }
-  RawHistoryOptions raw;
-  raw.words = {"rm", "k3m9x2qa"};
-  raw.history.json = true;
-  EXPECT_THROW((void)checked_history(raw), InvalidArgument);
-  raw.words.front() = "show";
-  EXPECT_NO_THROW((void)checked_history(raw));
+  EXPECT_TRUE(answer_to({"history", "rm", "k3m9x2qa", "--json"}).is_error);
+  EXPECT_TRUE(options_of<HistoryOptions>({"history", "show", "k3m9x2qa", "--json"}).json);
 }
 
 TEST(MarkOptions, NameAPhase) {
-  RawHistoryOptions raw;
-  EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.mark.mark.name = " \t ";
-  EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.ends = true;
-  EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
-  raw.mark.mark.name = "";  // the phase that started last
-  EXPECT_NO_THROW((void)checked_mark(raw));
+  EXPECT_TRUE(answer_to({"mark"}).is_error);
+  EXPECT_TRUE(answer_to({"mark", " \t "}).is_error);
+  EXPECT_TRUE(answer_to({"mark", " \t ", "--end"}).is_error);
+  EXPECT_EQ(options_of<MarkOptions>({"mark", "--end"}).mark.name, "") << "the last one";
 }
 
 HistoryFilter query(const std::string& text) { return parse_history_query(text, kNow); }

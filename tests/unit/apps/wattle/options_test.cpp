@@ -1,13 +1,24 @@
-#include "cli/options.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
 #include <string>
-#include <variant>
+#include <string_view>
 #include <vector>
 
+#include "bench/bench_options.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/option_values.hpp"
+#include "cli/subcommands.hpp"
+#include "machine/doctor.hpp"
+#include "machine/sensors.hpp"
+#include "monitor/monitor.hpp"
+#include "monitor/summary.hpp"
+#include "parsed_line.hpp"
+#include "run/run_options.hpp"
+#include "stream/stream.hpp"
+#include "watch/power_options.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -21,22 +32,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-Options parse(std::vector<const char*> words) {
-  words.insert(words.begin(), "wattle");
-  return parse_options(static_cast<int>(words.size()), words.data());
-}
-
-RunOptions run_of(const std::vector<const char*>& words) {
-  const Options options = parse(words);
-  if (const auto* wrong = std::get_if<Answer>(&options)) ADD_FAILURE() << wrong->text;
-  return std::holds_alternative<RunOptions>(options) ? std::get<RunOptions>(options) : RunOptions{};
-}
-
-Answer answer_of(const std::vector<const char*>& words) {
-  const Options options = parse(words);
-  EXPECT_TRUE(std::holds_alternative<Answer>(options));
-  return std::holds_alternative<Answer>(options) ? std::get<Answer>(options) : Answer{};
-}
+RunOptions run_of(const std::vector<const char*>& words) { return options_of<RunOptions>(words); }
 
 TEST(RunOptions, HaveDefaults) {
   const RunOptions run = run_of({"run", "--", "true"});
@@ -51,7 +47,7 @@ TEST(RunOptions, HaveDefaults) {
 }
 
 TEST(RunOptions, NameTheValueThatAnOptionLacks) {
-  EXPECT_THAT(answer_of({"run", "--interval"}).text,
+  EXPECT_THAT(answer_to({"run", "--interval"}).text,
               StartsWith("wattle run: --interval needs a value: SECONDS\n"));
 }
 
@@ -114,7 +110,7 @@ TEST(RunOptions, AreRefusedWithTheStatusOfAFailedRun) {
                                                 {"run", "-", "--", "true"},
                                                 {"run", "-o-", "--json=/dev/stdout", "true"},
                                                 {"run", "-o", "x", "--json", "x", "--", "true"}}) {
-    const Answer answer = answer_of(words);
+    const Answer answer = answer_to(words);
     EXPECT_TRUE(answer.is_error);
     EXPECT_EQ(answer.exit_status, kRunFailed);
     EXPECT_THAT(answer.text, StartsWith("wattle run: "));
@@ -123,29 +119,26 @@ TEST(RunOptions, AreRefusedWithTheStatusOfAFailedRun) {
 }
 
 TEST(SurveyOptions, AreThoseOfSensorsAndDoctor) {
-  const Options sensors = parse({"sensors", "--json", "--measure", "--sysfs", "/host/sys"});
-  ASSERT_TRUE(std::holds_alternative<SensorsOptions>(sensors));
-  EXPECT_TRUE(std::get<SensorsOptions>(sensors).json);
-  EXPECT_TRUE(std::get<SensorsOptions>(sensors).measure);
-  EXPECT_FALSE(std::get<SensorsOptions>(sensors).cross_check);
-  EXPECT_EQ(std::get<SensorsOptions>(sensors).system.sysfs, "/host/sys");
-  const Options doctor = parse({"doctor"});
-  ASSERT_TRUE(std::holds_alternative<DoctorOptions>(doctor));
-  EXPECT_FALSE(std::get<DoctorOptions>(doctor).json);
+  const auto sensors =
+      options_of<SensorsOptions>({"sensors", "--json", "--measure", "--sysfs", "/host/sys"});
+  EXPECT_TRUE(sensors.json);
+  EXPECT_TRUE(sensors.measure);
+  EXPECT_FALSE(sensors.cross_check);
+  EXPECT_EQ(sensors.system.sysfs, "/host/sys");
+  EXPECT_FALSE(options_of<DoctorOptions>({"doctor"}).json);
 }
 
 TEST(DoctorOptions, FixOneThingAndRunNothing) {
-  const Options options = parse({"doctor", "--fix", "daemon"});
-  ASSERT_TRUE(std::holds_alternative<DoctorOptions>(options));
-  EXPECT_EQ(std::get<DoctorOptions>(options).fix, FixTarget::daemon);
-  EXPECT_FALSE(std::get<DoctorOptions>(options).apply);
+  const auto options = options_of<DoctorOptions>({"doctor", "--fix", "daemon"});
+  EXPECT_EQ(options.fix, FixTarget::daemon);
+  EXPECT_FALSE(options.apply);
 }
 
 TEST(DoctorOptions, RefuseWhatCannotBeFixed) {
-  EXPECT_THAT(answer_of({"doctor", "--fix", "disk"}).text,
+  EXPECT_THAT(answer_to({"doctor", "--fix", "disk"}).text,
               HasSubstr("--fix takes cpu, gpu or daemon, not 'disk'"));
-  EXPECT_TRUE(answer_of({"doctor", "--apply"}).is_error);
-  EXPECT_TRUE(answer_of({"doctor", "--fix", "cpu", "--json"}).is_error);
+  EXPECT_TRUE(answer_to({"doctor", "--apply"}).is_error);
+  EXPECT_TRUE(answer_to({"doctor", "--fix", "cpu", "--json"}).is_error);
 }
 
 TEST(SurveyOptions, AreRefusedWithTheStatusOfWrongUsage) {
@@ -154,7 +147,7 @@ TEST(SurveyOptions, AreRefusedWithTheStatusOfWrongUsage) {
                                                 {"doctor", "--no-such"},
                                                 {"--no-such"},
                                                 {""}}) {
-    const Answer answer = answer_of(words);
+    const Answer answer = answer_to(words);
     EXPECT_TRUE(answer.is_error);
     EXPECT_EQ(answer.exit_status, kUsageError);
     EXPECT_THAT(answer.text, HasSubstr("--help\n"));
@@ -163,54 +156,54 @@ TEST(SurveyOptions, AreRefusedWithTheStatusOfWrongUsage) {
 
 TEST(Options, OfNoProgramNameAreTheHelpToo) {
   const char* const* none = nullptr;
-  EXPECT_FALSE(std::get<Answer>(parse_options(0, none)).is_error);
+  EXPECT_FALSE(std::get<Answer>(parse_command_line(0, none)).is_error);
 }
 
 TEST(Options, GiveHelpForEachCommand) {
-  EXPECT_THAT(answer_of({"--help"}).text, HasSubstr("doctor"));
-  EXPECT_THAT(answer_of({"run", "--help"}).text, HasSubstr("wattle run [options] -- CMD [ARG...]"));
-  EXPECT_THAT(answer_of({"sensors", "--help"}).text, HasSubstr("--sysfs"));
+  EXPECT_THAT(answer_to({"--help"}).text, HasSubstr("doctor"));
+  EXPECT_THAT(answer_to({"run", "--help"}).text, HasSubstr("wattle run [options] -- CMD [ARG...]"));
+  EXPECT_THAT(answer_to({"sensors", "--help"}).text, HasSubstr("--sysfs"));
   for (const std::vector<const char*>& words :
        {std::vector<const char*>{"--help"}, {"run", "--help"}, {"doctor", "--help"}}) {
-    EXPECT_FALSE(answer_of(words).is_error);
-    EXPECT_EQ(answer_of(words).exit_status, 0);
+    EXPECT_FALSE(answer_to(words).is_error);
+    EXPECT_EQ(answer_to(words).exit_status, 0);
   }
 }
 
 TEST(Options, GiveHelpOfTheCommandAfterHelp) {
-  EXPECT_EQ(answer_of({"help"}).text, answer_of({"--help"}).text);
-  EXPECT_EQ(answer_of({"help", "run"}).text, answer_of({"run", "--help"}).text);
-  EXPECT_EQ(answer_of({"help", "run", "--", "x"}).text, answer_of({"run", "--help"}).text);
-  EXPECT_THAT(std::get<StreamWords>(parse({"help", "stream"})).words, ElementsAre("--help"));
-  EXPECT_TRUE(answer_of({"help", "nothing"}).is_error);
+  EXPECT_EQ(answer_to({"help"}).text, answer_to({"--help"}).text);
+  EXPECT_EQ(answer_to({"help", "run"}).text, answer_to({"run", "--help"}).text);
+  EXPECT_EQ(answer_to({"help", "run", "--", "x"}).text, answer_to({"run", "--help"}).text);
+  EXPECT_THAT(options_of<StreamWords>({"help", "stream"}).words, ElementsAre("--help"));
+  EXPECT_TRUE(answer_to({"help", "nothing"}).is_error);
 }
 
 TEST(Options, GiveTheVersion) {
-  EXPECT_EQ(answer_of({"--version"}).text, "wattle " + std::string(version()) + "\n");
-  EXPECT_EQ(answer_of({"-V"}).text, answer_of({"--version"}).text);
+  EXPECT_EQ(answer_to({"--version"}).text, "wattle " + std::string(version()) + "\n");
+  EXPECT_EQ(answer_to({"-V"}).text, answer_to({"--version"}).text);
 }
 
 TEST(Options, AskWhetherANearOneWasMeant) {
-  EXPECT_THAT(answer_of({"snesors"}).text,
+  EXPECT_THAT(answer_to({"snesors"}).text,
               StartsWith("wattle: unknown command snesors; did you mean sensors?\n"));
-  EXPECT_THAT(answer_of({"power", "--jsn"}).text,
+  EXPECT_THAT(answer_to({"power", "--jsn"}).text,
               StartsWith("wattle power: unknown option --jsn; did you mean --json?\n"));
-  EXPECT_THAT(answer_of({"run", "--quite", "--", "true"}).text,
+  EXPECT_THAT(answer_to({"run", "--quite", "--", "true"}).text,
               StartsWith("wattle run: unknown option --quite; did you mean --quiet?\n"));
-  EXPECT_THAT(answer_of({"run", "--trace=x", "--", "true"}).text,
+  EXPECT_THAT(answer_to({"run", "--trace=x", "--", "true"}).text,
               StartsWith("wattle run: unknown option --trace\n"));
 }
 
 TEST(Options, AskWhetherAProgramWasToBeMeasured) {
-  EXPECT_THAT(answer_of({"sleep", "1"}).text,
+  EXPECT_THAT(answer_to({"sleep", "1"}).text,
               StartsWith("wattle: unknown command sleep; did you mean wattle run -- sleep 1?\n"));
-  EXPECT_THAT(answer_of({"/bin/sh", "-c", "a b", "c", "d"}).text,
+  EXPECT_THAT(answer_to({"/bin/sh", "-c", "a b", "c", "d"}).text,
               HasSubstr("did you mean wattle run -- /bin/sh -c 'a b' c ...?\n"));
-  EXPECT_THAT(answer_of({"/"}).text, HasSubstr("wattle: unknown command /\n"));
+  EXPECT_THAT(answer_to({"/"}).text, HasSubstr("wattle: unknown command /\n"));
 }
 
 TEST(Options, NameAnUnexpectedArgument) {
-  EXPECT_THAT(answer_of({"sensors", "a b"}).text,
+  EXPECT_THAT(answer_to({"sensors", "a b"}).text,
               StartsWith("wattle sensors: unexpected argument 'a b'\n"));
 }
 
@@ -220,12 +213,12 @@ TEST(Options, AreQuotedPrintably) {
         {"run", "--\x1b[2J", "--", "x"},
         {"run", "--interval", "\x1b[2J", "--", "x"},
         {"run", "-o", "\x1b[2J", "--json", "\x1b[2J", "--", "x"}}) {
-    EXPECT_THAT(answer_of(words).text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(answer_to(words).text, Not(HasSubstr("\x1b")));
   }
 }
 
 PowerOptions power_options(const std::vector<const char*>& words) {
-  return std::get<PowerOptions>(parse(words));
+  return options_of<PowerOptions>(words);
 }
 
 TEST(PowerOptions, HaveDefaults) {
@@ -250,7 +243,7 @@ TEST(PowerOptions, AreReadFromTheLine) {
 }
 
 TEST(PowerOptions, NameTheDomainsThereAre) {
-  const Answer answer = answer_of({"power", "--domain", "core"});
+  const Answer answer = answer_to({"power", "--domain", "core"});
   EXPECT_EQ(answer.exit_status, kUsageError);
   EXPECT_THAT(answer.text, HasSubstr("device_instant, device_average, memory_average, "
                                      "module_instant, module_average, package or "
@@ -258,7 +251,7 @@ TEST(PowerOptions, NameTheDomainsThereAre) {
 }
 
 TEST(PowerOptions, NameThePeriodInWhatIsWrongWithIt) {
-  EXPECT_THAT(answer_of({"power", "--period", "0"}).text, HasSubstr("--period takes"));
+  EXPECT_THAT(answer_to({"power", "--period", "0"}).text, HasSubstr("--period takes"));
 }
 
 TEST(ParseInterval, TakesSecondsFromAMillisecondToAnHour) {
@@ -287,10 +280,7 @@ TEST(ParseInterval, RefusesEverythingElse) {
 }
 
 MonitorOptions monitor_of(const std::vector<const char*>& words) {
-  const Options options = parse(words);
-  if (const auto* wrong = std::get_if<Answer>(&options)) ADD_FAILURE() << wrong->text;
-  return std::holds_alternative<MonitorOptions>(options) ? std::get<MonitorOptions>(options)
-                                                         : MonitorOptions{};
+  return options_of<MonitorOptions>(words);
 }
 
 TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
@@ -312,7 +302,7 @@ TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
 
 TEST(RunOptions, LeaveStdoutToAPage) {
   for (const char* other : {"-o", "--json"}) {
-    EXPECT_THAT(answer_of({"run", other, "-", "--html", "-", "--", "true"}).text,
+    EXPECT_THAT(answer_to({"run", other, "-", "--html", "-", "--", "true"}).text,
                 HasSubstr("a page on stdout is alone there: give --html a file"));
   }
 }
@@ -328,53 +318,51 @@ TEST(AnOption, TakesNoEmptyValue) {
                                                        {"monitor", "out", "--interval", ""},
                                                        {"power", "--domain", ""}};
   for (const auto& words : lines) {
-    EXPECT_THAT(answer_of(words).text, HasSubstr(": takes a value, not nothing")) << words[0];
+    EXPECT_THAT(answer_to(words).text, HasSubstr(": takes a value, not nothing")) << words[0];
   }
-  EXPECT_THAT(answer_of({"run", "--json", "", "--", "true"}).text,
+  EXPECT_THAT(answer_to({"run", "--json", "", "--", "true"}).text,
               HasSubstr("--json: takes a path, not nothing"));
-  EXPECT_THAT(answer_of({"summary", ""}).text, HasSubstr("takes a path, not nothing"));
-  EXPECT_TRUE(std::holds_alternative<BenchOptions>(parse({"bench", "true", "--prepare", ""})))
+  EXPECT_THAT(answer_to({"summary", ""}).text, HasSubstr("takes a path, not nothing"));
+  EXPECT_NE(options_in<BenchOptions>(parse_words({"bench", "true", "--prepare", ""})), nullptr)
       << "as hyperfine has it: nothing to be done before this command";
 }
 
 TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
-  EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: a folder is missing"));
-  EXPECT_THAT(answer_of({"monitor", "out", "--"}).text,
+  EXPECT_THAT(answer_to({"monitor"}).text, StartsWith("wattle monitor: a folder is missing"));
+  EXPECT_THAT(answer_to({"monitor", "out", "--"}).text,
               StartsWith("wattle monitor: no command given after --"));
   for (const char* interval : {"0", "-1", "0.0009", "86401", "x"}) {
-    const Answer answer = answer_of({"monitor", "out", "--interval", interval});
+    const Answer answer = answer_to({"monitor", "out", "--interval", interval});
     EXPECT_EQ(answer.exit_status, kUsageError) << interval;
     EXPECT_THAT(answer.text, HasSubstr("--interval takes a number of seconds from 0.001 to 86400"));
   }
-  EXPECT_EQ(answer_of({"monitor", "out", "ls"}).exit_status, kUsageError);
+  EXPECT_EQ(answer_to({"monitor", "out", "ls"}).exit_status, kUsageError);
 }
 
 TEST(SummaryOptions, AreAFolderAndWhatIsAdded) {
-  const Options options = parse({"summary", "out", "--json", "--allocator-peak-mb", "1024.5"});
-  ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));
-  EXPECT_EQ(std::get<SummaryOptions>(options).path, "out");
-  EXPECT_TRUE(std::get<SummaryOptions>(options).json);
-  EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, 1024.5);
+  const auto options =
+      options_of<SummaryOptions>({"summary", "out", "--json", "--allocator-peak-mb", "1024.5"});
+  EXPECT_EQ(options.path, "out");
+  EXPECT_TRUE(options.json);
+  EXPECT_EQ(options.allocator_peak_mb, 1024.5);
 }
 
 TEST(Options, OfARunHaveTheUnitsOfGpuTracker) {
-  const Options chosen = parse({"run", "--ram-unit", "bytes", "--gpu-ram-unit", "megabytes",
-                                "--time-unit", "hours", "true"});
-  ASSERT_TRUE(std::holds_alternative<RunOptions>(chosen));
-  EXPECT_EQ(std::get<RunOptions>(chosen).ram_unit, "bytes");
-  EXPECT_EQ(std::get<RunOptions>(chosen).gpu_ram_unit, "megabytes");
-  EXPECT_EQ(std::get<RunOptions>(chosen).time_unit, "hours");
+  const RunOptions run = run_of({"run", "--ram-unit", "bytes", "--gpu-ram-unit", "megabytes",
+                                 "--time-unit", "hours", "true"});
+  EXPECT_EQ(run.ram_unit, "bytes");
+  EXPECT_EQ(run.gpu_ram_unit, "megabytes");
+  EXPECT_EQ(run.time_unit, "hours");
   for (const char* option : {"--ram-unit", "--gpu-ram-unit", "--time-unit"}) {
-    const Options wrong = parse({"run", option, "gib", "true"});
-    ASSERT_TRUE(std::holds_alternative<Answer>(wrong)) << option;
-    EXPECT_NE(std::get<Answer>(wrong).text.find("Valid values are"), std::string::npos) << option;
+    EXPECT_THAT(answer_to({"run", option, "gib", "true"}).text, HasSubstr("Valid values are"))
+        << option;
   }
 }
 
 TEST(Options, OfASummaryTakeWhatTheProbePrintsWhereItDoesNotKnow) {
-  const Options options = parse({"summary", "out", "--allocator-peak-mb", "None"});
-  ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));
-  EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, std::nullopt);
+  EXPECT_EQ(options_of<SummaryOptions>({"summary", "out", "--allocator-peak-mb", "None"})
+                .allocator_peak_mb,
+            std::nullopt);
 }
 
 TEST(SummaryOptions, AreRefusedWithTheStatusOfAWrongOption) {
@@ -384,10 +372,62 @@ TEST(SummaryOptions, AreRefusedWithTheStatusOfAWrongOption) {
                                                 {"summary", "a", "--allocator-peak-mb", "-1"},
                                                 {"summary", "a", "--allocator-peak-mb", "x"},
                                                 {"summary", "a", "--allocator-peak-mb", ""}}) {
-    const Options options = parse(words);
-    ASSERT_TRUE(std::holds_alternative<Answer>(options));
-    EXPECT_EQ(std::get<Answer>(options).exit_status, kUsageError);
+    EXPECT_EQ(answer_to(words).exit_status, kUsageError);
   }
+}
+
+/// Which lines leave `main` the privileges to open counters.
+TEST(Subcommands, ThatOpenNoCountersGiveUpPrivilegesFirst) {
+  const auto opens_counters = [](const std::vector<const char*>& words) {
+    const ParsedLine parsed = parse_words(words);
+    const auto* const chosen = std::get_if<Chosen>(&parsed);
+    EXPECT_NE(chosen, nullptr) << words.front();
+    return chosen != nullptr && chosen->subcommand->opens_counters(chosen->options);
+  };
+  const std::vector<std::vector<const char*>> opening = {
+      {"run", "true"},    {"run", "-q", "true"},
+      {"bench", "true"},  {"sensors"},
+      {"doctor"},         {"doctor", "-v"},
+      {"power"},          {"energy"},
+      {"baseline"},       {"top"},
+      {"monitor", "out"}, {"monitor", "out", "--", "true"}};
+  for (const auto& words : opening) EXPECT_TRUE(opens_counters(words)) << words.front();
+  const std::vector<std::vector<const char*>> others = {{"doctor", "--fix", "cpu"},
+                                                        {"doctor", "--fix", "gpu", "--apply"},
+                                                        {"compare", "a", "b"},
+                                                        {"track", "--pid", "1"},
+                                                        {"summary", "out"},
+                                                        {"history"},
+                                                        {"config"},
+                                                        {"mark", "a"},
+                                                        {"report", "a"},
+                                                        {"calibrate", "--meter", "a", "b"},
+                                                        {"stream", "a"}};
+  for (const auto& words : others) EXPECT_FALSE(opens_counters(words)) << words.front();
+}
+
+TEST(Subcommands, AreListedInGroups) {
+  const std::string help = answer_to({"--help"}).text;
+  std::size_t last = 0;
+  for (const char* sign : {"\nMeasure:\n  run ", "\nCompare:\n  bench ", "\nWatch:\n  top ",
+                           "\nSet up:\n  sensors "}) {
+    const std::size_t at = help.find(sign);
+    ASSERT_NE(at, std::string::npos) << sign << help;
+    EXPECT_GE(at, last) << sign;
+    last = at;
+  }
+}
+
+TEST(Subcommands, HaveANameOfTheirOwnAndAllParts) {
+  std::set<std::string_view> names;
+  for (const Subcommand* const each : subcommands()) {
+    EXPECT_TRUE(names.insert(each->name).second) << each->name;
+    EXPECT_EQ(find_subcommand(each->name), each);
+    EXPECT_FALSE(each->summary.empty()) << each->name;
+    EXPECT_TRUE(each->add != nullptr || each->read != nullptr) << each->name;
+    EXPECT_NE(each->run, nullptr) << each->name;
+  }
+  EXPECT_EQ(find_subcommand("wattle"), nullptr);
 }
 
 }  // namespace

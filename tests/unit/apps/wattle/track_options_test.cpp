@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "cli/exit_status.hpp"
+#include "parsed_line.hpp"
 
 namespace wattle::app {
 namespace {
@@ -12,22 +16,22 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Options parse_track(std::vector<const char*> words) {
-  words.insert(words.begin(), {"wattle", "track"});
-  return parse_options(static_cast<int>(words.size()), words.data());
+ParsedLine parse_track(std::vector<const char*> words) {
+  words.insert(words.begin(), "track");
+  return parse_words(std::move(words));
 }
 
 std::string track_error(const std::vector<const char*>& words) {
-  const Options options = parse_track(words);
-  const auto* answer = std::get_if<Answer>(&options);
+  const ParsedLine parsed = parse_track(words);
+  const auto* answer = std::get_if<Answer>(&parsed);
   if (answer == nullptr || !answer->is_error) return "none";
   EXPECT_EQ(answer->exit_status, kUsageError);
   return answer->text;
 }
 
 TEST(TrackOptions, HaveGpuTrackersDefaults) {
-  const Options options = parse_track({"--pid", "42"});
-  const auto* track = std::get_if<TrackOptions>(&options);
+  const ParsedLine parsed = parse_track({"--pid", "42"});
+  const auto* track = options_in<TrackOptions>(parsed);
   ASSERT_NE(track, nullptr);
   EXPECT_EQ(track->tracker.process_id, 42);
   EXPECT_EQ(track->tracker.sleep_time, std::chrono::seconds(1));
@@ -37,33 +41,33 @@ TEST(TrackOptions, HaveGpuTrackersDefaults) {
 }
 
 TEST(TrackOptions, AreHandedToTheTracker) {
-  const Options options = parse_track({"--pid",
-                                       "42",
-                                       "--duration",
-                                       "2.5",
-                                       "--sleep-time",
-                                       "0.01",
-                                       "--ram-unit",
-                                       "bytes",
-                                       "--gpu-ram-unit",
-                                       "megabytes",
-                                       "--time-unit",
-                                       "days",
-                                       "--expected-cores",
-                                       "3",
-                                       "--gpu-uuids",
-                                       "a,b",
-                                       "--gpu-brand",
-                                       "amd",
-                                       "--tracking-file",
-                                       "t",
-                                       "--usage-file",
-                                       "u",
-                                       "--overwrite",
-                                       "--pss",
-                                       "--json",
-                                       "j"});
-  const auto* track = std::get_if<TrackOptions>(&options);
+  const ParsedLine parsed = parse_track({"--pid",
+                                         "42",
+                                         "--duration",
+                                         "2.5",
+                                         "--sleep-time",
+                                         "0.01",
+                                         "--ram-unit",
+                                         "bytes",
+                                         "--gpu-ram-unit",
+                                         "megabytes",
+                                         "--time-unit",
+                                         "days",
+                                         "--expected-cores",
+                                         "3",
+                                         "--gpu-uuids",
+                                         "a,b",
+                                         "--gpu-brand",
+                                         "amd",
+                                         "--tracking-file",
+                                         "t",
+                                         "--usage-file",
+                                         "u",
+                                         "--overwrite",
+                                         "--pss",
+                                         "--json",
+                                         "j"});
+  const auto* track = options_in<TrackOptions>(parsed);
   ASSERT_NE(track, nullptr);
   EXPECT_EQ(track->duration, std::chrono::milliseconds(2500));
   EXPECT_EQ(track->json_path, "j");

@@ -1,0 +1,21 @@
+// The answer to a command line that has nothing to run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wattle::app {
+
+/// A text that was asked for, or a message about a wrong command line.
+struct Answer {
+  std::string text;
+  bool is_error = false;
+  int exit_status = 0;
+};
+
+/// Prints the text, and returns the exit status.
+int print_answer(const Answer& answer);
+/// The answer of a sub-command, or of "" for none, to a wrong command line.
+[[nodiscard]] Answer usage_error(std::string_view command, std::string_view message);
+
+}  // namespace wattle::app
