@@ -57,6 +57,7 @@ endif()
 
 set(assets ${web_folder}/assets.cpp)
 set(embed ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+set(embed_bytes ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake)
 set(bundle "")
 if(WATTLE_BUILD_WEB)
   set(bundle ${web_folder}/out/page.js ${web_folder}/out/page.css)
@@ -73,7 +74,7 @@ if(WATTLE_BUILD_WEB)
 endif()
 add_custom_command(OUTPUT ${assets}
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${assets} -DSTYLE=${web_source}/page.css ${scripts} -P ${embed}
-  DEPENDS ${web_source}/page.css ${embed} ${bundle}
+  DEPENDS ${web_source}/page.css ${embed} ${embed_bytes} ${bundle}
   COMMENT "Embedding the assets of the HTML pages" VERBATIM)
 set_source_files_properties(${assets} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 

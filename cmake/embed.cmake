@@ -1,16 +1,7 @@
 # cmake -DOUTPUT=FILE -DSTYLE=FILE -DSCRIPT=FILE|"" -DSCRIPT_STYLE=FILE|"" -P embed.cmake
 # Writes a C++ file that holds what the HTML pages have besides their content.
 
-function(wattle_bytes name file)
-  set(bytes "")
-  if(file)
-    file(READ ${file} bytes HEX)
-    string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${bytes}")
-    string(REGEX REPLACE "('[^']*',){16}" "\\0\n    " bytes "${bytes}")
-  endif()
-  set(text "// NOLINTNEXTLINE(modernize-avoid-c-arrays)\nconstexpr char ${name}[] = {\n    ${bytes}'\\0'};\n")
-  set(arrays "${arrays}${text}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/embed_bytes.cmake)
 
 set(arrays "")
 wattle_bytes(kStyle "${STYLE}")

@@ -1,13 +1,7 @@
 # cmake -DOUTPUT=FILE -DFOLDER=web/built -P embed_dashboard.cmake
 # Writes a C++ file that holds the page of the daemon and its Content-Security-Policy.
 
-function(wattle_bytes name file)
-  file(READ ${file} bytes HEX)
-  string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${bytes}")
-  string(REGEX REPLACE "('[^']*',){16}" "\\0\n    " bytes "${bytes}")
-  set(text "// NOLINTNEXTLINE(modernize-avoid-c-arrays)\nconstexpr char ${name}[] = {\n    ${bytes}'\\0'};\n")
-  set(arrays "${arrays}${text}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/embed_bytes.cmake)
 
 set(arrays "")
 wattle_bytes(kHtml ${FOLDER}/dashboard.html)

@@ -166,16 +166,19 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
       });
 }
 
+/// The period to which the ends of a window are rounded; 0: they are not.
+std::chrono::milliseconds window_period(const Service& service, const Request& request) {
+  return request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
+}
+
 void energy(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto period =
-      request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
-  exchange->answer(energy_answer(service.energy_history(), request.target.query, period));
+  exchange->answer(energy_answer(service.energy_history(), request.target.query,
+                                 window_period(service, request)));
 }
 
 void power_history(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto period =
-      request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
-  exchange->answer(power_answer(service.energy_history(), request.target.query, period));
+  exchange->answer(power_answer(service.energy_history(), request.target.query,
+                                window_period(service, request)));
 }
 
 // --- GPUs ---

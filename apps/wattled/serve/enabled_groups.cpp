@@ -12,10 +12,13 @@ namespace {
 
 /// Absent: the dashboard, which is no scope.
 using Group = std::optional<Scope>;
-constexpr WordTable<Group, 4> kGroups = {{{"gpu-read", Scope::gpu_read},
-                                          {"cpu-read", Scope::cpu_read},
-                                          {"gpu-control", Scope::gpu_control},
-                                          {"dashboard", std::nullopt}}};
+
+constexpr auto kGroups = [] {
+  WordTable<Group, kScopes.size() + 1> groups{};
+  std::ranges::copy(kScopes, groups.begin());
+  groups.back() = {"dashboard", std::nullopt};
+  return groups;
+}();
 
 }  // namespace
 

@@ -1,0 +1,11 @@
+# Appends to `arrays` a C++ array of this name with the bytes of a file; an empty one where `file` is "".
+function(wattle_bytes name file)
+  set(bytes "")
+  if(file)
+    file(READ ${file} bytes HEX)
+    string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${bytes}")
+    string(REGEX REPLACE "('[^']*',){16}" "\\0\n    " bytes "${bytes}")
+  endif()
+  set(text "// NOLINTNEXTLINE(modernize-avoid-c-arrays)\nconstexpr char ${name}[] = {\n    ${bytes}'\\0'};\n")
+  set(arrays "${arrays}${text}" PARENT_SCOPE)
+endfunction()
