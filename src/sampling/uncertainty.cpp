@@ -37,6 +37,11 @@ Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
   return Joules(kCoverageFactor * std::sqrt(ages + step + unseen + rounding + reads + between));
 }
 
+Joules rounded_uncertainty(Joules uncertainty, Joules quantum) noexcept {
+  // Plus one for both roundings together.
+  return (std::ceil(uncertainty / quantum) + 1.0) * quantum;
+}
+
 Joules interpolated_counter_uncertainty(const InterpolatedWindowFacts& window) noexcept {
   const double tau_s = Seconds(window.update.mean).count();
   const double spread_s = Seconds(window.update.spread).count();

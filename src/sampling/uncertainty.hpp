@@ -55,6 +55,10 @@ struct CounterWindowFacts {
 /// load the +- is then about 2.4 times as wide as it need be.
 [[nodiscard]] Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept;
 
+/// The same of an energy whose ends were rounded down to multiples of `quantum`: a multiple of it,
+/// so that it shows no more than the energy does.
+[[nodiscard]] Joules rounded_uncertainty(Joules uncertainty, Joules quantum) noexcept;
+
 /// How long ago a counter was last renewed, on average over all instants: E[a] from above.
 [[nodiscard]] std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept;
 

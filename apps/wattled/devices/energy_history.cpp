@@ -5,6 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "sampling/uncertainty.hpp"
+#include "wattle/clock.hpp"
+
 namespace wattle::daemon {
 namespace {
 
@@ -18,7 +21,11 @@ Joules rounded_down(const Channel& counter, const Boundary& at, Joules quantum) 
 
 EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop,
                              const TimeSource& clock, std::chrono::seconds kept)
-    : loop_(loop), clock_(clock), kept_(kept), pace_(loop, kPeriod, [this] { tick(); }) {
+    : loop_(loop),
+      clock_(clock),
+      kept_(kept),
+      slots_{.origin = from_unix(std::floor(to_unix(loop.now())))},
+      pace_(loop, kPeriod, [this] { tick(); }) {
   add(std::move(sensors));
   pace_.start();
 }
@@ -29,7 +36,12 @@ void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
   const Readings& added = *readings_.back();
   const std::vector<Domain> domains = added.domains();
   for (std::size_t i = 0; i < domains.size(); ++i) {
-    entries_.push_back({.domain = domains[i], .readings = &added, .place = i});
+    const PowerSource source{.counter = added.counter(i), .gauges = added.gauges(i)};
+    entries_.push_back({.domain = domains[i],
+                        .readings = &added,
+                        .place = i,
+                        .slots = {source, slots_, loop_.now(),
+                                  static_cast<std::size_t>(kept_ / SlotGrid::kSlot) + 1}});
   }
   std::ranges::sort(entries_, {}, &Entry::domain);
   tick();
@@ -37,6 +49,7 @@ void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
 
 void EnergyHistory::tick() {
   for (const auto& readings : readings_) readings->read();
+  for (Entry& entry : entries_) entry.slots.take();
   // The time of a step of the wall clock is the time of the first check that finds it.
   (void)to_unix(loop_.now());
 }
@@ -92,11 +105,12 @@ void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint e
     figure.energy = rounded_down(counter->channel(), *last, quantum) -
                     rounded_down(counter->channel(), *first, quantum);
   }
-  // Plus one quantum for both roundings together.
-  figure.uncertainty = (std::ceil(figure.uncertainty / quantum) + 1.0) * quantum;
+  figure.uncertainty = rounded_uncertainty(figure.uncertainty, quantum);
 }
 
-std::vector<ColumnPower> EnergyHistory::columns_of(const Entry& entry, const TimeColumns& columns) {
+std::vector<ColumnPower> EnergyHistory::columns_of(const Entry& entry,
+                                                   const TimeColumns& columns) const {
+  if (slots_.holds(columns)) return entry.slots.columns(columns);
   // The gauge where it shows power, as in the plots of runs.
   std::vector<ColumnPower> all = gauge_columns(entry.readings->gauges(entry.place), columns);
   const bool is_known =
@@ -123,9 +137,17 @@ std::vector<ColumnPower> EnergyHistory::coarse_columns(const Entry& entry,
       all[i].mean =
           (rounded_down(channel, *after, quantum) - rounded_down(channel, *before, quantum)) /
           width;
-      all[i].uncertainty = quantum / width;
     }
     before = after;
+  }
+  const auto edge = [&](std::size_t i) {
+    return edge_between(i > 0 ? all[i - 1].mean : std::nullopt,
+                        i < all.size() ? all[i].mean : std::nullopt, counter->period());
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].mean) continue;
+    const Joules doubt = column_uncertainty(channel, edge(i), edge(i + 1));
+    all[i].uncertainty = rounded_uncertainty(doubt, quantum) / width;
   }
   return all;
 }

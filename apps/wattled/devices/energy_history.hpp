@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/power_columns.hpp"
+#include "devices/power_slots.hpp"
 #include "http/loop.hpp"
 #include "http/pace.hpp"
 #include "sampling/energy_figure.hpp"
@@ -56,6 +57,8 @@ class EnergyHistory {
   [[nodiscard]] TimePoint now() const { return loop_.now(); }
   /// The start of what is kept.
   [[nodiscard]] TimePoint oldest() const { return loop_.now() - kept_; }
+  /// Columns that these slots hold cost little, however long they are.
+  [[nodiscard]] const SlotGrid& slots() const noexcept { return slots_; }
   /// The power of each domain, in the order of the domains. `quantum` > 0: of CPUs from counters
   /// rounded down to multiples of it, without extremes.
   [[nodiscard]] std::vector<Power> powers(const TimeColumns& columns, Joules quantum) const;
@@ -66,12 +69,13 @@ class EnergyHistory {
     Domain domain;
     const Readings* readings;
     std::size_t place;
+    PowerSlots slots;
   };
   void tick();
   void make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
                    EnergyFigure& figure) const;
-  [[nodiscard]] static std::vector<ColumnPower> columns_of(const Entry& entry,
-                                                           const TimeColumns& columns);
+  [[nodiscard]] std::vector<ColumnPower> columns_of(const Entry& entry,
+                                                    const TimeColumns& columns) const;
   [[nodiscard]] static std::vector<ColumnPower> coarse_columns(const Entry& entry,
                                                                const TimeColumns& columns,
                                                                Joules quantum);
@@ -79,6 +83,7 @@ class EnergyHistory {
   Loop& loop_;
   const TimeSource& clock_;
   std::chrono::seconds kept_;
+  SlotGrid slots_;  ///< at whole Unix seconds, until the wall clock steps
   std::vector<std::unique_ptr<Readings>> readings_;
   std::vector<Entry> entries_;
   Pace pace_;

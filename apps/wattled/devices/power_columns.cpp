@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sampling/integrate.hpp"
+#include "sampling/uncertainty.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -31,16 +32,11 @@ std::vector<std::optional<Watts>> powers_of(const Channel& counter, const Edges&
   return powers;
 }
 
-/// How wrong the counter can be at the start of a step: by a tick, by how long the reading took,
-/// and, between two readings, by how much the power changed there.
-Joules doubt_at(const Edges& edges, const std::vector<std::optional<Watts>>& powers,
-                std::size_t step, Joules tick) {
-  const Watts before = (step > 0 ? powers[step - 1] : std::nullopt).value_or(Watts());
-  const Watts after = (step < powers.size() ? powers[step] : std::nullopt).value_or(Watts());
-  const Watts change(std::abs(after.si() - before.si()));
-  const bool has_both = before > Watts() && after > Watts();
-  return tick + std::max(before, after) * Seconds(edges[step]->half_width) +
-         (has_both ? change : std::max(before, after)) * Seconds(edges[step]->bracket);
+/// The end at the start of a step.
+CounterEdge edge_at(const Edges& edges, const std::vector<std::optional<Watts>>& powers,
+                    std::size_t step) {
+  return edge_between(step > 0 ? powers[step - 1] : std::nullopt,
+                      step < powers.size() ? powers[step] : std::nullopt, edges[step]->bracket);
 }
 
 }  // namespace
@@ -51,8 +47,26 @@ std::optional<Watts> power_between(const Channel& counter, const Boundary& first
   return counted_power(counter, whole + last.fraction - first.fraction, length).power;
 }
 
+CounterEdge edge_between(std::optional<Watts> before, std::optional<Watts> after,
+                         nanoseconds bracket) noexcept {
+  const Watts highest = std::max(before.value_or(Watts()), after.value_or(Watts()));
+  const Watts change = before && after ? Watts(std::abs((*after - *before).si())) : highest;
+  return {.power = highest, .change = change, .bracket = bracket};
+}
+
+Joules column_uncertainty(const Channel& counter, const CounterEdge& begin,
+                          const CounterEdge& end) noexcept {
+  return plain_counter_uncertainty({.power_at_begin = begin.power,
+                                    .power_before_end = end.power,
+                                    .begin_half_width = nanoseconds(0),
+                                    .end_half_width = nanoseconds(0),
+                                    .tick = counter.counter.tick,
+                                    .update = counter.update,
+                                    .begin_interpolation = begin.change * Seconds(begin.bracket),
+                                    .end_interpolation = end.change * Seconds(end.bracket)});
+}
+
 std::vector<ColumnPower> counter_columns(const History& counter, const TimeColumns& columns) {
-  const Joules tick = counter.channel().counter.tick;
   Edges edges;
   for (std::size_t i = 0; i <= columns.count * columns.steps; ++i) {
     edges.push_back(counter.at(columns.step(i)));
@@ -69,8 +83,8 @@ std::vector<ColumnPower> counter_columns(const History& counter, const TimeColum
     if (condition.unknown > nanoseconds(0)) continue;
     all[i].mean = power_between(counter.channel(), *edges[first], *edges[last], columns.width);
     if (!all[i].mean) continue;
-    all[i].uncertainty = Joules(std::hypot(doubt_at(edges, powers, first, tick).si(),
-                                           doubt_at(edges, powers, last, tick).si())) /
+    all[i].uncertainty = column_uncertainty(counter.channel(), edge_at(edges, powers, first),
+                                            edge_at(edges, powers, last)) /
                          width;
     for (std::size_t step = first; columns.steps > 1 && step < last; ++step) {
       if (powers[step]) extend(all[i], *powers[step]);

@@ -43,6 +43,21 @@ struct ColumnPower {
                                                  const Boundary& last,
                                                  std::chrono::nanoseconds length) noexcept;
 
+/// An end of a column of a counter.
+struct CounterEdge {
+  Watts power;                          ///< the highest beside it, on both sides
+  Watts change;                         ///< of the power from one side to the other
+  std::chrono::nanoseconds bracket{0};  ///< between the readings around it
+};
+
+/// The end between two times of which the power is `before` and `after`.
+[[nodiscard]] CounterEdge edge_between(std::optional<Watts> before, std::optional<Watts> after,
+                                       std::chrono::nanoseconds bracket) noexcept;
+
+/// Of the energy between two ends (k = 2, sampling only).
+[[nodiscard]] Joules column_uncertainty(const Channel& counter, const CounterEdge& begin,
+                                        const CounterEdge& end) noexcept;
+
 /// From a counter: differences of what it showed at the edges, interpolated between two readings.
 /// A column of which a part is unknown, or in which it stood still, is unknown. Looks up the
 /// counter once per step.

@@ -53,6 +53,12 @@ TEST(Uncertainty, OfTheEndsByTheSpread) {
   EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.2297997694129004, kRounding);
 }
 
+TEST(Uncertainty, OfRoundedEndsIsAMultipleOfTheQuantumAndOneMore) {
+  EXPECT_EQ(rounded_uncertainty(Joules(0.0), Joules(0.5)), Joules(0.5));
+  EXPECT_EQ(rounded_uncertainty(Joules(0.01), Joules(0.5)), Joules(1.0));
+  EXPECT_EQ(rounded_uncertainty(Joules(1.5), Joules(0.5)), Joules(2.0));
+}
+
 TEST(Uncertainty, OfRoundingToATick) {
   CounterWindowFacts window = certain();
   window.tick = Joules(0.6);

@@ -106,6 +106,25 @@ TEST_F(PowerAnswer, OfAGaugeHasTheExtremesOfItsSteps) {
   }
 }
 
+TEST_F(PowerAnswer, StartsLongColumnsWithWholeSeconds) {
+  loop_.advance(seconds(40));
+  const Json answer = ask(unix_at(2.3), unix_at(44.0), "&columns=7");
+  const double from = answer["from"].get<double>();
+  EXPECT_NEAR(from, std::round(from), 1e-3);
+  EXPECT_GT(from, unix_at(1.3) - 1e-3);
+  EXPECT_LT(from, unix_at(2.3) + 1e-3);
+  EXPECT_EQ(answer["column_s"], 6.0);
+  EXPECT_EQ(answer["columns"], 6);
+  EXPECT_EQ(answer["step_s"], 0.1);
+  // A step holds one value: these are the values themselves.
+  const Json& gpu = of(answer, "nvidia_gpu_0");
+  EXPECT_EQ(gpu["lowest_w"][3], 100.0);
+  EXPECT_EQ(gpu["highest_w"][3], 200.0);
+  EXPECT_NEAR(gpu["mean_w"][3].get<double>(), 150.0, 1.0);
+  const Json& package = of(answer, "package_0");
+  EXPECT_NEAR(package["mean_w"][3].get<double>(), 50.0, package["uncertainty_w"][3].get<double>());
+}
+
 TEST_F(PowerAnswer, HasAsManyColumnsAsWereAskedForAtMost) {
   for (const int most : {1, 3, 7, 360, 1000}) {
     const Json answer = ask(unix_at(0.0), unix_at(19.9), "&columns=" + std::to_string(most));
@@ -181,7 +200,8 @@ TEST_F(PowerAnswer, ForStrangersIsInWholeJoulesOfWholeSeconds) {
     EXPECT_NEAR(mean, 50.0, 1.0);
     EXPECT_TRUE(package["lowest_w"][i].is_null());
     EXPECT_TRUE(package["highest_w"][i].is_null());
-    EXPECT_EQ(package["uncertainty_w"][i], 1.0);
+    // As that of an energy: in whole joules, with one for the roundings.
+    EXPECT_EQ(package["uncertainty_w"][i], i == 0 || i == 7 ? 7.0 : 2.0);
   }
 }
 
