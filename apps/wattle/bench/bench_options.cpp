@@ -243,7 +243,7 @@ std::array<std::string, 6> result_paths(const BenchOptions& options) {
           options.asciidoc_path, options.orgmode_path, options.html_path};
 }
 
-extern constinit const Subcommand bench_subcommand = {
+extern constinit const Subcommand kBenchSubcommand = {
     .name = "bench",
     .group = HelpGroup::compare,
     .summary = "Run commands many times and compare what they cost",

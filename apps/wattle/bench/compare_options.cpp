@@ -95,7 +95,7 @@ CompareOptions RawCompare::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand compare_subcommand = {.name = "compare",
+extern constinit const Subcommand kCompareSubcommand = {.name = "compare",
                                                         .group = HelpGroup::compare,
                                                         .summary = "Compare recorded runs",
                                                         .arguments = " A B",

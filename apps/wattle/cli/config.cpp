@@ -132,7 +132,7 @@ ConfigOptions RawConfig::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand config_subcommand = {.name = "config",
+extern constinit const Subcommand kConfigSubcommand = {.name = "config",
                                                        .group = HelpGroup::set_up,
                                                        .summary = "Show and change settings",
                                                        .arguments = " [ACTION [NAME [VALUE]]]",

@@ -5,14 +5,14 @@
 
 namespace wattle::app {
 
-#define WATTLE_SUBCOMMAND(name) extern const Subcommand name##_subcommand;
+#define WATTLE_SUBCOMMAND(name) extern const Subcommand k##name##Subcommand;
 #include "cli/subcommands.def"
 #undef WATTLE_SUBCOMMAND
 
 namespace {
 
 constexpr std::array kSubcommands = {
-#define WATTLE_SUBCOMMAND(name) &name##_subcommand,
+#define WATTLE_SUBCOMMAND(name) &k##name##Subcommand,
 #include "cli/subcommands.def"
 #undef WATTLE_SUBCOMMAND
 };
@@ -22,7 +22,7 @@ constexpr std::array kSubcommands = {
 std::span<const Subcommand* const> subcommands() noexcept { return kSubcommands; }
 
 const Subcommand* find_subcommand(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kSubcommands, name, &Subcommand::name);
+  const auto* const found = std::ranges::find(kSubcommands, name, &Subcommand::name);
   return found == kSubcommands.end() ? nullptr : *found;
 }
 

@@ -172,7 +172,7 @@ HistoryOptions RawHistory::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand history_subcommand = {.name = "history",
+extern constinit const Subcommand kHistorySubcommand = {.name = "history",
                                                         .group = HelpGroup::compare,
                                                         .summary = "List, show and move saved runs",
                                                         .arguments = " [ACTION [ID|FILE...]]",

@@ -72,7 +72,7 @@ int execute(const ReportOptions& options) {
 
 }  // namespace
 
-extern constinit const Subcommand report_subcommand = {
+extern constinit const Subcommand kReportSubcommand = {
     .name = "report",
     .group = HelpGroup::compare,
     .summary = "Report many runs as one: ranks, nodes, jobs",

@@ -189,7 +189,7 @@ struct RawBaseline {
 
 }  // namespace
 
-extern constinit const Subcommand baseline_subcommand = {
+extern constinit const Subcommand kBaselineSubcommand = {
     .name = "baseline",
     .group = HelpGroup::set_up,
     .summary = "Measure the power of the idle machine, for shares of runs",

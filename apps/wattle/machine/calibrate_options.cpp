@@ -105,7 +105,7 @@ CalibrateOptions RawCalibrate::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand calibrate_subcommand = {
+extern constinit const Subcommand kCalibrateSubcommand = {
     .name = "calibrate",
     .group = HelpGroup::set_up,
     .summary = "Compare the sensors of a run with an external meter",

@@ -144,7 +144,7 @@ int execute(const DoctorOptions& options) {
   return status;
 }
 
-extern constinit const Subcommand doctor_subcommand = {
+extern constinit const Subcommand kDoctorSubcommand = {
     .name = "doctor",
     .group = HelpGroup::set_up,
     .summary = "List what cannot be measured here, why, and how to fix it",

@@ -346,7 +346,7 @@ int execute(const SensorsOptions& options) {
   return 0;
 }
 
-extern constinit const Subcommand sensors_subcommand = {
+extern constinit const Subcommand kSensorsSubcommand = {
     .name = "sensors",
     .group = HelpGroup::set_up,
     .summary = "List what can be measured here, and how",

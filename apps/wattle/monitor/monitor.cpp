@@ -202,7 +202,7 @@ int execute(const MonitorOptions& options) {
   }
 }
 
-extern constinit const Subcommand monitor_subcommand = {
+extern constinit const Subcommand kMonitorSubcommand = {
     .name = "monitor",
     .group = HelpGroup::measure,
     .summary = "Record GPUs, CPUs, memory and disks to files in a folder",

@@ -173,7 +173,7 @@ int execute(const SummaryOptions& options) {
   return has_any ? 0 : kNothingFound;
 }
 
-extern constinit const Subcommand summary_subcommand = {
+extern constinit const Subcommand kSummarySubcommand = {
     .name = "summary",
     .group = HelpGroup::measure,
     .summary = "Summarize the files of a run monitor, or one file of nvidia-smi",

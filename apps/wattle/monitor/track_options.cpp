@@ -143,7 +143,7 @@ TrackOptions RawTrack::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand track_subcommand = {
+extern constinit const Subcommand kTrackSubcommand = {
     .name = "track",
     .group = HelpGroup::measure,
     .summary = "Report what a running process uses",

@@ -150,7 +150,7 @@ int execute(const MarkOptions& options) {
   return kNotTaken;
 }
 
-extern constinit const Subcommand mark_subcommand = {
+extern constinit const Subcommand kMarkSubcommand = {
     .name = "mark",
     .group = HelpGroup::measure,
     .summary = "Start or end a phase of a run, or a unit of work",

@@ -162,7 +162,7 @@ std::any read_without_options(const CommandLine& line) {
 
 }  // namespace
 
-extern constinit const Subcommand run_subcommand = {
+extern constinit const Subcommand kRunSubcommand = {
     .name = "run",
     .group = HelpGroup::measure,
     .summary = "Run a command and report what it cost",

@@ -42,7 +42,7 @@ std::any take_words(const CommandLine& line) {
 
 }  // namespace
 
-extern constinit const Subcommand stream_subcommand = {
+extern constinit const Subcommand kStreamSubcommand = {
     .name = "stream",
     .group = HelpGroup::watch,
     .summary = "Follow the power of other machines until Ctrl-C",

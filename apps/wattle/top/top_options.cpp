@@ -143,7 +143,7 @@ TopOptions RawTop::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand top_subcommand = {
+extern constinit const Subcommand kTopSubcommand = {
     .name = "top",
     .group = HelpGroup::watch,
     .summary = "Show power, energy, and who uses them, live",

@@ -90,7 +90,7 @@ PowerOptions RawPower::checked(const CommandLine& /*line*/) const {
 
 }  // namespace
 
-extern constinit const Subcommand power_subcommand = {
+extern constinit const Subcommand kPowerSubcommand = {
     .name = "power",
     .group = HelpGroup::watch,
     .summary = "Print the power of CPUs and GPUs until Ctrl-C",
@@ -98,7 +98,7 @@ extern constinit const Subcommand power_subcommand = {
     .run = execute_with<PowerOptions>,
     .opens_counters = always};
 
-extern constinit const Subcommand energy_subcommand = {
+extern constinit const Subcommand kEnergySubcommand = {
     .name = "energy",
     .group = HelpGroup::watch,
     .summary = "Print the energy of CPUs and GPUs until Ctrl-C",
