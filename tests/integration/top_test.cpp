@@ -131,6 +131,22 @@ TEST_F(TopCommand, ShowsTheRightScreenAfterEveryKeyAndAtEverySize) {
   EXPECT_EQ(process.wait().code(), 0);
 }
 
+TEST_F(TopCommand, PrintsOnceWhatGpusSpentWhereNoCpuIsMeasured) {
+  const fakes::FakeNvml nvml("gpu A\npower step 0 100\ncounter 5000 step_ms 20\n");
+  Start start = wattle({"top", "--once", "--seconds", "1", "--sysfs", path("none"),
+                        "--nvml-library", nvml.library_path()});
+  start.environment = {{"WATTLE_FAKE_NVML", nvml.script_path()}, {"LC_ALL", "C.UTF-8"}};
+  const Outcome table = run(start);
+  EXPECT_THAT(table.out, AllOf(testing::ContainsRegex("nvidia_gpu_0 +[0-9.]+ W"),
+                               HasSubstr("no energy of CPUs: ")));
+  start.command.emplace_back("--json");
+  const Json json = parse_json(run(start).out);
+  ASSERT_EQ(json["gpus"].size(), 1U) << json;
+  EXPECT_EQ(json["gpus"][0]["domain"], "nvidia_gpu_0");
+  EXPECT_GT(json["gpus"][0]["energy_j"], 0.0);
+  EXPECT_TRUE(json["energy"]["measured_j"].is_null());
+}
+
 TEST_F(TopCommand, IsForTerminals) {
   const Outcome outcome = run(replay());
   EXPECT_EQ(outcome.code(), kUsage);

@@ -26,23 +26,6 @@ void put_energy(const MeasuredEnergy& energy, Json& json) {
   json["unknown_s"] = is_known ? Json(energy.unknown.count()) : Json();
 }
 
-Json line_device_json(const TopDevice& device) {
-  Json json = {{"machine", text_or_null(device.machine)},
-               {"domain", device.name},
-               {"model", text_or_null(device.model)},
-               {"is_in_total", device.is_counted},
-               {"power_w", device.power ? Json(device.power->value) : Json()},
-               {"power_unknown", device.power ? Json() : text_or_null(device.reason)}};
-  put_energy(device.energy, json);
-  json["flags"] = json_of(device.energy.flags);
-  json["utilization_percent"] = or_null(device.utilization_percent);
-  json["memory_used_bytes"] = or_null(device.memory_used_bytes);
-  json["memory_total_bytes"] = or_null(device.memory_total_bytes);
-  json["temperature_celsius"] = or_null(device.temperature_celsius);
-  json["power_limit_w"] = or_null(device.limit_w);
-  return json;
-}
-
 Json line_total_json(const TopObservation& seen) {
   const auto total = total_of(seen);
   if (!total) return nullptr;
@@ -73,9 +56,26 @@ Json line_group_json(const GroupRow& row, const GroupTable& groups) {
 
 }  // namespace
 
+nlohmann::ordered_json device_json(const TopDevice& device) {
+  Json json = {{"machine", text_or_null(device.machine)},
+               {"domain", device.name},
+               {"model", text_or_null(device.model)},
+               {"is_in_total", device.is_counted},
+               {"power_w", device.power ? Json(device.power->value) : Json()},
+               {"power_unknown", device.power ? Json() : text_or_null(device.reason)}};
+  put_energy(device.energy, json);
+  json["flags"] = json_of(device.energy.flags);
+  json["utilization_percent"] = or_null(device.utilization_percent);
+  json["memory_used_bytes"] = or_null(device.memory_used_bytes);
+  json["memory_total_bytes"] = or_null(device.memory_total_bytes);
+  json["temperature_celsius"] = or_null(device.temperature_celsius);
+  json["power_limit_w"] = or_null(device.limit_w);
+  return json;
+}
+
 std::string json_line(const TopObservation& seen, const GroupTable& groups, TopKey key) {
   Json devices = Json::array();
-  for (const TopDevice& device : seen.devices) devices.push_back(line_device_json(device));
+  for (const TopDevice& device : seen.devices) devices.push_back(device_json(device));
   Json machines = Json::array();
   for (const TopMachine& machine : seen.machines) {
     machines.push_back({{"name", machine.name},

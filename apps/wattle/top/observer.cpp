@@ -74,7 +74,7 @@ std::string why_no_cpu_energy(const std::vector<SensorRefusal>& refused) {
 
 }  // namespace
 
-TopObserver::TopObserver(const TopOptions& options, Survey found)
+TopObserver::TopObserver(const TopOptions& options, Survey found, DomainKinds kinds)
     : system_(options.system),
       readings_(make_readings(found)),
       notes_(notes_of(found.refused)),
@@ -91,7 +91,7 @@ TopObserver::TopObserver(const TopOptions& options, Survey found)
     if (is_shared(domain)) shared_.push_back(domain.name());
   }
   std::ranges::sort(shared_);
-  if (shared_.empty()) {
+  if (shared_.empty() && kinds.has(DomainCategory::cpu)) {
     no_energy_ = why_no_cpu_energy(found.refused);
     if (estimates_) {
       estimator_.emplace(EstimatorOptions{.system = system_});

@@ -11,6 +11,7 @@
 #include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
 #include "sampling/readings.hpp"
+#include "sensors/domain_traits.hpp"
 #include "top/gpu_users.hpp"
 #include "top/observation.hpp"
 #include "top/process_watch.hpp"
@@ -23,8 +24,9 @@ namespace wattle::app {
 /// device: also what was spent between two observations. Threads: one at a time.
 class TopObserver {
  public:
-  /// `found`: the sensors that are read. Throws `Error` where no thread can be started.
-  TopObserver(const TopOptions& options, Survey found);
+  /// `found`: the sensors that are read, of these kinds of domains. Throws `Error` where no thread
+  /// can be started.
+  TopObserver(const TopOptions& options, Survey found, DomainKinds kinds = DomainKinds::all());
 
   /// What was since the last observation, or the start. Waits for slow drivers, 0.1 s at most.
   [[nodiscard]] TopObservation observe();

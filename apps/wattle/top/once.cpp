@@ -1,4 +1,4 @@
-// `wattle top --once`: who used the processors, and with which part of the energy.
+// `wattle top --once`: who used the processors, with which part of the energy, and what GPUs spent.
 #include "top/once.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +26,9 @@
 #include "sampling/measured_window.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
+#include "top/device_table.hpp"
+#include "top/lines.hpp"
+#include "top/observer.hpp"
 #include "top/top_groups.hpp"
 #include "usage/process/process_times.hpp"
 #include "wattle/estimate.hpp"
@@ -46,7 +49,28 @@ struct Seen {
   std::optional<Joules> idle{};
   std::string energy_note{};  ///< why groups have no energy, or what idle is known by
   std::optional<EnergyEstimate> estimate{};
+  TopObservation gpus{};  ///< its devices are GPUs alone
 };
+
+/// GPUs have their own sensors and their own users: their energy is no part of the groups'.
+TopObserver watch_gpus(TopOptions options) {
+  options.estimate = false;
+  const DomainKinds kinds = DomainKinds::of({DomainCategory::gpu});
+  return {options, with_privileges([&] { return survey(options.system, machine_clock(), kinds); }),
+          kinds};
+}
+
+std::string gpu_text(const Seen& seen, TextStyle style) {
+  constexpr std::size_t kUnlimited = 1000;
+  if (style.width == 0) style.width = kUnlimited;
+  std::string text;
+  for (const std::string& line :
+       device_lines(seen.gpus, {}, {}, style.width, seen.gpus.devices.size() + 2, style)) {
+    text += line + "\n";
+  }
+  for (const PrintableText& note : seen.gpus.notes) text += wrapped(note + "\n", style, 2);
+  return text.empty() ? text : text + "\n";
+}
 
 /// Waits for `length`. False: a signal ended it.
 bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
@@ -107,10 +131,12 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
     if (seen.idle) text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
     text += fmt::format("\n  {}\n", seen.energy_note);
   } else if (seen.estimate) {
-    text += fmt::format("no energy measured: {}\n", seen.energy_note);
+    text += fmt::format("no energy{} measured: {}\n", seen.gpus.devices.empty() ? "" : " of CPUs",
+                        seen.energy_note);
     for (const std::string& line : words_of(*seen.estimate)) text += line + "\n";
   } else {
-    text += fmt::format("no energy: {}\n", seen.energy_note);
+    text += fmt::format("no energy{}: {}\n", seen.gpus.devices.empty() ? "" : " of CPUs",
+                        seen.energy_note);
   }
   TextTable table({Align::right, Align::right, Align::right, Align::left, Align::left}, style, 0);
   table.add({"% of CPU time", "CPU time", "processes", "energy, not measured", "who"}, true);
@@ -121,7 +147,7 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
   };
   for (const TopGroup& group : seen.top.groups) add(group);
   add(seen.top.rest);
-  return wrapped(text, style, 2) + table.text();
+  return gpu_text(seen, style) + wrapped(text, style, 2) + table.text();
 }
 
 Json json_of(const TopGroup& group, const char* kind) {
@@ -142,6 +168,10 @@ std::string to_json(const Seen& seen) {
   const char* const kind = seen.measured ? "share" : "estimate";
   Json groups = Json::array();
   for (const TopGroup& group : seen.top.groups) groups.push_back(json_of(group, kind));
+  Json gpus = Json::array();
+  for (const TopDevice& gpu : seen.gpus.devices) gpus.push_back(device_json(gpu));
+  Json missing = Json::array();
+  for (const PrintableText& note : seen.gpus.notes) missing.push_back(note);
   const Json json = {
       {"schema", "wattle.top/1"},
       {"wall_s", whole_nanoseconds(seen.wall)},
@@ -154,6 +184,8 @@ std::string to_json(const Seen& seen) {
        {{"share", seen.idle ? Json{{"typical_j", seen.idle->si()}} : Json(nullptr)},
         {"basis", seen.idle ? text_or_null(seen.energy_note) : Json(nullptr)},
         {"unknown", seen.idle ? Json(nullptr) : text_or_null(seen.energy_note)}}},
+      {"gpus", std::move(gpus)},
+      {"missing", std::move(missing)},
       {"estimate", wattle::json_of(seen.estimate)},
       {"groups", std::move(groups)},
       {"rest", json_of(seen.top.rest, kind)}};
@@ -173,6 +205,7 @@ int top_once(const TopOptions& options) {
   const std::set<std::string> domains = shared_domains(window);
   EnergyEstimator estimator({.system = options.system});
   const CpuLoadReader reader(options.system);
+  TopObserver gpus = watch_gpus(options);
   const auto uses_begin = read_process_times(options.system);
   window.read(true);
   estimator.start();
@@ -198,7 +231,8 @@ int top_once(const TopOptions& options) {
       .top = group_uses(uses, load->busy,
                         [&](const ProcessUse& use) { return group_name(options, use, users); }),
       .wall = ended - begin,
-      .covers = {domains.begin(), domains.end()}};
+      .covers = {domains.begin(), domains.end()},
+      .gpus = gpus.observe()};
   if (!domains.empty()) {
     seen.measured = shared_energy(window, seen.covers, begin, ended);
     if (!seen.measured) reason = why_not_shared(window, seen.covers, begin, ended);
