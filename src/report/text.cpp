@@ -6,18 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text/facts_text.hpp"
 #include "base/text/quantity.hpp"
-#include "base/text/split.hpp"
 #include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"
+#include "units/units_words.hpp"
 
 namespace wattle {
 namespace {
@@ -87,17 +86,6 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
   return text;
 }
 
-std::string units_text(const std::optional<UnitsReport>& units, const TextStyle& style) {
-  if (!units) return {};
-  std::ostringstream lines;
-  lines << *units;
-  std::string text = "\n";
-  for (std::string_view rest = lines.view(); !rest.empty();) {
-    text += wrapped("  " + std::string(take_line(rest)) + "\n", style, 4);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style, Detail detail) {
@@ -110,7 +98,8 @@ std::string to_text(const Report& report, const TextStyle& style, Detail detail)
     for (const std::string& line : words_of(*report.share, detail)) summary += "  " + line + "\n";
   }
   return wrapped(summary, style) + domain_table(report, style, detail) +
-         phase_table(report.phases, style) + units_text(report.units, style) + "\n" +
+         phase_table(report.phases, style) +
+         (report.units ? "\n" + to_text(*report.units, style) : "") + "\n" +
          facts_text(facts_of(report, detail), style);
 }
 

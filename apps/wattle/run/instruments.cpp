@@ -124,8 +124,8 @@ std::string Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
   return {};
 }
 
-std::vector<SharedDomain> Instruments::shared_domains() const {
-  std::vector<SharedDomain> shared;
+std::vector<detail::SharedDomain> Instruments::shared_domains() const {
+  std::vector<detail::SharedDomain> shared;
   const std::vector<Domain> domains = readings_.domains();
   for (std::size_t place = 0; place < domains.size(); ++place) {
     if (!counts_in_total(domains[place].kind())) continue;
@@ -150,10 +150,10 @@ void Instruments::divide_among_units(TimePoint now) {
 
 void Instruments::take_unit(TimePoint sent, const Mark& mark) {
   if (!work_units_) {
-    const UnitDone add_row = [this](const UnitEnergy& unit, const std::string& id) {
+    const detail::UnitDone add_row = [this](const UnitEnergy& unit, const std::string& id) {
       unit_rows_->add(unit, id);
     };
-    work_units_ = std::make_unique<RunUnits>(
+    work_units_ = std::make_unique<detail::MarkedUnits>(
         shared_domains(),
         [this](std::size_t place, TimePoint begin, TimePoint end) {
           return readings_.energy(place, {begin, end, {}, {}}).measured();
@@ -162,7 +162,7 @@ void Instruments::take_unit(TimePoint sent, const Mark& mark) {
           const std::optional<Boundary>& counter = window_.shown().domains[place].counter;
           return counter ? std::optional(counter->at) : std::nullopt;
         },
-        began_, unit_rows_ ? add_row : UnitDone());
+        began_, unit_rows_ ? add_row : detail::UnitDone());
   }
   read_for_units();
   if (!work_units_->take(mark, sent)) phases_.take(std::nullopt, last_phase_end_);

@@ -11,11 +11,11 @@
 #include "estimate/energy_share.hpp"
 #include "run/phases.hpp"
 #include "run/run_status.hpp"
-#include "run/run_units.hpp"
 #include "run/series.hpp"
 #include "run/unit_rows.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
+#include "units/marked_units.hpp"
 #include "usage/files/tracking_row.hpp"
 #include "usage/files/usage_files.hpp"
 #include "usage/gpu/gpu_monitor.hpp"
@@ -112,7 +112,7 @@ class Instruments {
   [[nodiscard]] std::string energy_since_mark(const PhaseEnd& here) const;
   void divide_among_units(TimePoint now);
   void take_unit(TimePoint sent, const Mark& mark);
-  [[nodiscard]] std::vector<SharedDomain> shared_domains() const;
+  [[nodiscard]] std::vector<detail::SharedDomain> shared_domains() const;
   [[nodiscard]] std::optional<Boundary> counter_at(const PhaseEnd& end, std::size_t domain) const;
   [[nodiscard]] std::vector<DomainFigure> energy_between(const PhaseEnd& begin,
                                                          const PhaseEnd& end) const;
@@ -135,7 +135,7 @@ class Instruments {
   SharedEnd last_mark_;  ///< null: none came yet
   TimePoint last_phase_end_read_;
   TimePoint asked_lanes_;
-  std::unique_ptr<RunUnits> work_units_;  ///< from the first mark of one on
+  std::unique_ptr<detail::MarkedUnits> work_units_;  ///< from the first mark of one on
   std::optional<UnitsReport> units_report_;
   pid_t command_;
   std::set<pid_t> strangers_;

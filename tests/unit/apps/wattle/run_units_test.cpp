@@ -1,5 +1,3 @@
-#include "run/run_units.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "base/files/file.hpp"
 #include "fakes/temp_folder.hpp"
 #include "run/unit_rows.hpp"
+#include "units/marked_units.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -58,7 +57,7 @@ class RunUnitsTest : public testing::Test {
 
   std::vector<std::string> done_;  ///< tag and ID
   std::vector<std::string> rows_;
-  RunUnits units_;
+  detail::MarkedUnits units_;
   TimePoint fails_from_ = TimePoint::max();
   TimePoint silent_until_ = TimePoint::min();  ///< nothing is known of windows that end before
   TimePoint at_ = kRunBegin;
@@ -196,7 +195,7 @@ TEST_F(RunUnitsTest, AreKnownWhereACounterMovesLate) {
 }
 
 TEST_F(RunUnitsTest, AreLimitedInNumber) {
-  for (std::size_t i = 0; i < RunUnits::kMostRunning; ++i) {
+  for (std::size_t i = 0; i < detail::MarkedUnits::kMostRunning; ++i) {
     ASSERT_TRUE(units_.take(started("a", std::to_string(i)), kRunBegin));
   }
   EXPECT_TRUE(units_.take(started("a", "one more"), kRunBegin));

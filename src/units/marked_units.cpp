@@ -1,22 +1,22 @@
-#include "run/run_units.hpp"
+#include "units/marked_units.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-namespace wattle::app {
+namespace wattle::detail {
 namespace {
 
 /// Tags and phases that are kept apart, as of `WorkUnitsOptions`.
-constexpr std::size_t kMostTags = 256;
+constexpr std::size_t kMostMarkedTags = 256;
 /// Readings that are nearer to each other than this are one.
 constexpr std::chrono::nanoseconds kPromptStep = std::chrono::milliseconds(10);
 constexpr std::chrono::nanoseconds kSlowStep = std::chrono::milliseconds(100);
 /// After that all sensors have shown what was. A mark is received sooner.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(1);
 
-std::vector<detail::DividedDomain> divided(const std::vector<SharedDomain>& domains) {
-  std::vector<detail::DividedDomain> parts;
+std::vector<DividedDomain> divided(const std::vector<SharedDomain>& domains) {
+  std::vector<DividedDomain> parts;
   parts.reserve(domains.size());
   for (const SharedDomain& shared : domains) parts.push_back({.name = shared.domain.name()});
   return parts;
@@ -24,25 +24,25 @@ std::vector<detail::DividedDomain> divided(const std::vector<SharedDomain>& doma
 
 }  // namespace
 
-RunUnits::RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
-                   TimePoint begin, UnitDone done)
+MarkedUnits::MarkedUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy,
+                         TimeOfCounter read_at, TimePoint begin, UnitDone done)
     : domains_(std::move(domains)),
       energy_(std::move(energy)),
       read_at_(std::move(read_at)),
       begin_(begin),
       divided_(begin),
-      desk_(clock_, kMostTags),
+      desk_(clock_, kMostMarkedTags),
       book_(desk_.events, desk_.tags, divided(domains_), {}),
       reads_(domains_.size(), Reads{.last = begin, .until_last = {.energy = Joules(0.0)}}),
       done_(std::move(done)) {}
 
-bool RunUnits::take(const Mark& mark, TimePoint at) {
+bool MarkedUnits::take(const Mark& mark, TimePoint at) {
   clock_.at = std::max(at, divided_);
   return mark.kind == MarkKind::unit ? begin_unit(mark) : end_unit(mark);
 }
 
-bool RunUnits::begin_unit(const Mark& mark) {
-  const auto weight = detail::weight_steps(mark.number);
+bool MarkedUnits::begin_unit(const Mark& mark) {
+  const auto weight = weight_steps(mark.number);
   const auto [place, is_new] = running_.try_emplace({mark.name, mark.id});
   if (!is_new) return false;
   const auto started = weight && running_.size() <= kMostRunning
@@ -57,33 +57,33 @@ bool RunUnits::begin_unit(const Mark& mark) {
   return true;
 }
 
-bool RunUnits::end_unit(const Mark& mark) {
+bool MarkedUnits::end_unit(const Mark& mark) {
   const auto found = running_.find({mark.name, mark.id});
   if (found == running_.end()) return false;
   const Running& unit = found->second;
   if (done_) ids_.emplace(unit.started.id, mark.id);
   (void)desk_.events.leave({.weight = unit.weight,
                             .work = std::max(0.0, mark.number),
-                            .slot = detail::slot_of(unit.started.id),
+                            .slot = slot_of(unit.started.id),
                             .column = unit.column,
-                            .kind = detail::UnitEvent::Kind::end},
+                            .kind = UnitEvent::Kind::end},
                            unit.started.at_ns);
   running_.erase(found);
   return true;
 }
 
-bool RunUnits::is_due(std::size_t domain, TimePoint at) const noexcept {
+bool MarkedUnits::is_due(std::size_t domain, TimePoint at) const noexcept {
   return at - reads_[domain].newest() >= (domains_[domain].is_slow ? kSlowStep : kPromptStep);
 }
 
-bool RunUnits::is_due(TimePoint at) const noexcept {
+bool MarkedUnits::is_due(TimePoint at) const noexcept {
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     if (is_due(i, at)) return true;
   }
   return false;
 }
 
-void RunUnits::read(TimePoint at) {
+void MarkedUnits::read(TimePoint at) {
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     if (!is_due(i, at)) continue;
     // Where a counter was read its energy is known best.
@@ -95,7 +95,7 @@ void RunUnits::read(TimePoint at) {
 
 /// Energies of counters are differences of those since the start of the run, so that they add up to
 /// that of the run, whatever is interpolated.
-MeasuredEnergy RunUnits::energy_until(std::size_t domain, TimePoint end) {
+MeasuredEnergy MarkedUnits::energy_until(std::size_t domain, TimePoint end) {
   Reads& reads = reads_[domain];
   const std::size_t place = domains_[domain].place;
   if (!domains_[domain].is_counter) return energy_(place, reads.last, end);
@@ -111,7 +111,7 @@ MeasuredEnergy RunUnits::energy_until(std::size_t domain, TimePoint end) {
   return energy;
 }
 
-void RunUnits::divide(TimePoint until) {
+void MarkedUnits::divide(TimePoint until) {
   for (std::size_t i = 0; i < domains_.size(); ++i) {
     Reads& reads = reads_[i];
     const auto end = std::ranges::upper_bound(reads.next, until);
@@ -133,16 +133,20 @@ void RunUnits::divide(TimePoint until) {
   });
 }
 
-UnitsReport RunUnits::end(TimePoint at) {
+UnitsReport MarkedUnits::report() const {
+  UnitsReport report = book_.report();
+  report.refused += refused_;
+  return report;
+}
+
+UnitsReport MarkedUnits::end(TimePoint at) {
   end_ = at;
   for (Reads& reads : reads_) {
     if (at > reads.newest()) reads.next.push_back(at);
   }
   // Events at the end itself are in, too.
   divide(std::max(at, clock_.at) + std::chrono::nanoseconds(1));
-  UnitsReport report = book_.report();
-  report.refused += refused_;
-  return report;
+  return report();
 }
 
-}  // namespace wattle::app
+}  // namespace wattle::detail

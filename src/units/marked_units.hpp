@@ -1,4 +1,5 @@
-// The units of work of a run: what its marks say of them, and their shares of what was read.
+// Units of work that others start and end by marks, and their shares of what somebody else reads: a
+// run, or the daemon.
 #pragma once
 
 #include <chrono>
@@ -19,11 +20,11 @@
 #include "wattle/energy.hpp"
 #include "wattle/work_units.hpp"
 
-namespace wattle::app {
+namespace wattle::detail {
 
 /// A domain that units share.
 struct SharedDomain {
-  std::size_t place = 0;  ///< among those of the run
+  std::size_t place = 0;  ///< among those that are read
   Domain domain;
   /// It is read by a thread of its own, less often, and late.
   bool is_slow = false;
@@ -34,20 +35,20 @@ struct SharedDomain {
 /// The energy of the domain at `place` in a window.
 using EnergyOfDomain =
     std::function<MeasuredEnergy(std::size_t place, TimePoint begin, TimePoint end)>;
-/// When the counter at `place` was read last; absent: not by a call of `RunUnits::read`.
+/// When the counter at `place` was read last; absent: not by a call of `MarkedUnits::read`.
 using TimeOfCounter = std::function<std::optional<TimePoint>(std::size_t place)>;
 
 /// Gets a unit whose energy is final, and the ID that its marks gave it.
 using UnitDone = std::function<void(const UnitEnergy& unit, const std::string& id)>;
 
 /// Threads: one at a time.
-class RunUnits {
+class MarkedUnits {
  public:
   static constexpr std::size_t kMostRunning = 100'000;
 
-  /// `begin`: that of the run.
-  RunUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
-           TimePoint begin, UnitDone done = {});
+  /// `begin`: of the time that is divided.
+  MarkedUnits(std::vector<SharedDomain> domains, EnergyOfDomain energy, TimeOfCounter read_at,
+              TimePoint begin, UnitDone done = {});
 
   /// A mark of a unit that was sent at `at`. False: it starts what runs, ends what does not, or has
   /// a weight that is none.
@@ -56,7 +57,9 @@ class RunUnits {
   [[nodiscard]] bool is_due(TimePoint at) const noexcept;
   /// The counters were read at `at`. Divides what is known by then.
   void read(TimePoint at);
-  /// The run ended at `at`, and everything was read: the rest is divided.
+  /// Everything that is divided so far.
+  [[nodiscard]] UnitsReport report() const;
+  /// The time to be divided ended at `at`, and everything was read: the rest is divided.
   [[nodiscard]] UnitsReport end(TimePoint at);
 
  private:
@@ -69,7 +72,7 @@ class RunUnits {
     TimePoint at;
   };
   struct Running {
-    detail::UnitEvents::Started started;
+    UnitEvents::Started started;
     std::uint16_t column = 0;
     std::int64_t weight = 0;
   };
@@ -94,8 +97,8 @@ class RunUnits {
   MarkClock clock_;
   TimePoint end_ = TimePoint::max();  ///< of the run
   TimePoint divided_;                 ///< no mark counts as sent before
-  detail::UnitDesk desk_;
-  detail::UnitBook book_;
+  UnitDesk desk_;
+  UnitBook book_;
   std::vector<Reads> reads_;                                        ///< of each domain
   std::map<std::pair<std::string, std::string>, Running> running_;  ///< by tag and ID
   UnitDone done_;
@@ -103,4 +106,4 @@ class RunUnits {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace wattle::app
+}  // namespace wattle::detail
