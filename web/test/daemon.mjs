@@ -29,12 +29,13 @@ export class Daemon {
     };
     writeFileSync(this.env.WATTLE_FAKE_NVML, gpus ?? "");
     this.port = 0;
+    this.enabled = "dashboard";
   }
 
   // Again at the same port, if it was there before.
   async start() {
     this.process = spawn(this.program, [
-      "serve", "--enable", "dashboard", "--mode", "tcp", "--tcp-bind-address", `127.0.0.1:${this.port}`,
+      "serve", "--enable", this.enabled, "--mode", "tcp", "--tcp-bind-address", `127.0.0.1:${this.port}`,
       ...this.words,
     ], {stdio: ["ignore", "ignore", "pipe"], env: this.env});
     let log = "";

@@ -36,8 +36,9 @@ async function eventually(page, source, why) {
 }
 
 const isLive = (page) => eventually(page, `() => document.getElementById("state").textContent === "Live" &&
-  document.querySelectorAll("#rows tr").length === 6 && document.getElementById("total").textContent.includes("W")`,
-  "the page is live, with its devices");
+  document.querySelectorAll("#rows tr").length === 6 && document.getElementById("total").textContent.includes("W") &&
+  [...document.querySelectorAll("#rows tr")].every((row) => row.children[1].textContent !== "–")`,
+  "the page is live, with a value of each device");
 const rows = (page) => page.evaluate(`() => Object.fromEntries([...document.querySelectorAll("#rows tr")].map((row) =>
   [row.children[0].textContent, [...row.children].slice(1).map((cell) => cell.textContent)]))`);
 
@@ -179,6 +180,31 @@ const checks = {
     }
     const shape = seen.map((text) => (text === "unknown" ? "-" : "w")).join("").replace(/(.)\1+/g, "$1");
     assert.match(shape, /w-w/, `a gap between values: ${seen.join(", ")}`);
+    await page.close();
+  },
+
+  "devices that the daemon no longer has are gone, and come back": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const asked = () => page.requests.filter((request) => request.endsWith("/gpu/stream_power")).length;
+    const restart = async (enabled) => {
+      await daemon.stop();
+      daemon.enabled = enabled;
+      await daemon.start();
+    };
+    try {
+      await restart("cpu-read,dashboard");
+      await eventually(page, `() => document.getElementById("state").textContent === "Live" &&
+        document.querySelectorAll("#rows tr").length === 4`, "the GPUs are gone");
+      const before = asked();
+      await pause(9000);
+      assert.equal(asked(), before, "a stream that is not there is not asked for again");
+    } finally {
+      await restart("dashboard");
+    }
+    await isLive(page);
+    await eventually(page, `() => [...document.querySelectorAll("#rows tr")]
+      .find((row) => row.textContent.startsWith("GPU 1")).children[8].textContent === "live"`, "they are live");
     await page.close();
   },
 

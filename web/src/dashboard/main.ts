@@ -4,17 +4,19 @@ import "../../page.css";
 import "./dashboard.css";
 
 import type {Column} from "../columns";
-import {duration, energyParts, powerParts} from "../format";
+import {duration, energyParts, powerParts, wattHours} from "../format";
 import {columnsOf, type History, Model} from "./model";
-import {kColumns, kColumnS} from "./series";
+import {kColumns, kColumnS, kUnknown} from "./series";
 import {pause, Problem, Server} from "./server";
 import {
   byId, Card, clock, isOld, make, powerText, PowerPlot, setNumber, setText, showLegend, showRefusals, showRows, showShares,
-  type Span, summaryOf, wattHours,
+  type Span, summaryOf,
 } from "./view";
 
 const kMetricsMs = 2000;
 const kDrawMs = 1000;
+/// After a stream that the daemon no longer has, it is asked for its devices again.
+const kLearnMs = 5000;
 const kSpans = [
   {text: "5 min", seconds: 300}, {text: "1 h", seconds: 3600}, {text: "6 h", seconds: 21600},
   {text: "24 h", seconds: 86400},
@@ -59,6 +61,8 @@ class Dashboard {
   private isPaused = false;
   private turn = 0;
   private stop = new AbortController();
+  /// The streams that are followed until `stop`.
+  private followed = new Set<"gpu" | "cpu">();
 
   start(): void {
     this.addControls();
@@ -88,6 +92,7 @@ class Dashboard {
 
   private connect(): void {
     const {signal} = (this.stop = new AbortController());
+    this.followed = new Set();
     void this.discover(signal);
   }
 
@@ -114,8 +119,7 @@ class Dashboard {
     void this.fillFromHistory();
     // The second in which the streams started.
     void pause(3000).then(() => (signal.aborted ? undefined : this.fillFromHistory()));
-    this.followStream("gpu", signal);
-    this.followStream("cpu", signal);
+    this.followStreams(signal);
     void this.followMetrics(signal);
     void this.followHistory(signal);
     this.draw();
@@ -135,22 +139,49 @@ class Dashboard {
       : "");
   }
 
-  private followStream(kind: "gpu" | "cpu", signal: AbortSignal): void {
-    if (this.model.streamed(kind).length === 0) return;
+  /// Of the kinds of devices that are there now.
+  private followStreams(signal: AbortSignal): void {
+    for (const kind of ["gpu", "cpu"] as const) {
+      if (!this.followed.has(kind) && this.model.streamed(kind).length > 0) void this.followStream(kind, signal);
+    }
+  }
+
+  private async followStream(kind: "gpu" | "cpu", signal: AbortSignal): Promise<void> {
+    const {followed} = this;
+    followed.add(kind);
     let hasEnded = false;
     const line = (text: string): void => {
       if (text === "") return;
       this.lastHeard[kind] = this.now;
       this.lostFor.delete(kind);
       // A daemon that was started again may have other devices.
-      if (hasEnded) void this.learn().then(() => this.fillFromHistory(), () => {});
+      if (hasEnded) void this.learnAgain(signal);
       hasEnded = false;
       this.model.takeLine(kind, text, this.now);
     };
-    void this.server.follow(`/${kind}/stream_power`, signal, line, (reason) => {
+    await this.server.follow(`/${kind}/stream_power`, signal, line, (reason) => {
       hasEnded = true;
       this.lose([kind], reason);
     });
+    followed.delete(kind);
+    do await pause(kLearnMs);
+    while (!signal.aborted && !(await this.learnAgain(signal)));
+  }
+
+  /// Devices come and go. False if the daemon does not answer.
+  private async learnAgain(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.learn();
+    } catch {
+      return false;
+    }
+    if (signal.aborted) return true;
+    for (const kind of ["gpu", "cpu"] as const) {
+      if (this.model.streamed(kind).length === 0) this.lostFor.delete(kind);
+    }
+    this.followStreams(signal);
+    await this.fillFromHistory();
+    return true;
   }
 
   private async followMetrics(signal: AbortSignal): Promise<void> {
@@ -160,7 +191,9 @@ class Dashboard {
         if (signal.aborted) return;
         this.lastHeard.metrics = this.now;
         this.lostFor.delete("metrics");
-        this.model.takeMetrics(text, this.now);
+        const hasNew = this.model.takeMetrics(text, this.now);
+        // A driver that was loaded later: its stream has it too.
+        if (hasNew) void this.learnAgain(signal);
       } catch (error) {
         this.lose(["metrics"], (error as Problem).message);
       }
@@ -222,9 +255,8 @@ class Dashboard {
             const to = Math.floor(this.now / width) * width;
             const count = Math.min(1000, Math.round(span.seconds / history.column_s));
             const lead = Math.max(0, count - history.columns);
-            const nothing: Column = {mean: null, low: null, high: null, doubt: null};
             const columns = new Map([...columnsOf(history)].map(([domain, list]) =>
-              [domain, [...Array.from({length: lead}, () => nothing), ...list]]));
+              [domain, [...Array.from({length: lead}, () => kUnknown), ...list]]));
             const start = history.columns > 0 ? history.from - lead * history.column_s : to - span.seconds;
             this.offerHistory("");
             this.history = {span: {start, width: history.column_s, count: lead + history.columns}, columns};
@@ -356,8 +388,7 @@ class Dashboard {
     const end = Math.floor((now - 1.2) / kColumnS) * kColumnS;
     const span: Span = isLive || !this.history
       ? {start: end - kColumns * kColumnS, width: kColumnS, count: kColumns} : this.history.span;
-    const nothing = (): Column[] =>
-      Array.from({length: span.count}, () => ({mean: null, low: null, high: null, doubt: null}));
+    const nothing = (): Column[] => Array.from({length: span.count}, () => kUnknown);
     const columns = (domain: string) => {
       if (!isLive) return this.history?.columns.get(domain) ?? nothing();
       return domain === "" ? this.model.totalColumns(end, kColumns)

@@ -239,8 +239,9 @@ export class Model {
     }
   }
 
-  /// The text of /metrics at `time`.
-  takeMetrics(text: string, time: number): void {
+  /// The text of /metrics at `time`. True if it shows devices that were not there before.
+  takeMetrics(text: string, time: number): boolean {
+    const before = this.devices.size;
     const samples = readMetrics(text);
     const by = (name: string) => samples.filter((sample) => sample.name === name && sample.labels["domain"]);
     const valueOf = (list: Sample[], domain: string) =>
@@ -272,6 +273,7 @@ export class Model {
       device.utilization = valueOf(busy, domain);
       device.temperature = valueOf(heat, domain);
     }
+    const hasNew = this.devices.size > before;
     // A daemon that was started again may have lost some.
     const listed = new Set(named("sensor_up").map(({labels}) => labels["domain"]));
     for (const {domain, isStreamed} of this.devices.values()) {
@@ -281,6 +283,7 @@ export class Model {
       const device = this.device(labels["domain"]!);
       device.model = labels["model"] ?? device.model;
     }
+    return hasNew;
   }
 
   /// Nothing is known of these from `time` on.

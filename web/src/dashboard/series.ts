@@ -17,7 +17,7 @@ export const kColumns = 300;
 /// A column of which less is known counts as unknown.
 const kLeastKnown = 0.5;
 
-const kUnknown: Column = {mean: null, low: null, high: null, doubt: null};
+export const kUnknown: Column = {mean: null, low: null, high: null, doubt: null};
 
 /// Times are Unix seconds of the daemon's clock. Takes the same memory however long it runs.
 export class Series {

@@ -38,13 +38,14 @@ export class Server {
   }
 
   /// Calls `line` with each line of a stream, and `ended` with the reason when it has ended; again and
-  /// again, until `signal` ends all. Returns then, or where the daemon has no such stream.
+  /// again, until `signal` ends all or the daemon has no such stream (404).
   async follow(
     path: string, signal: AbortSignal, line: (text: string) => void, ended: (reason: string) => void,
   ): Promise<void> {
     let pauseMs = kFirstPauseMs;
     while (!signal.aborted) {
       let reason = "the connection to the daemon was lost";
+      let isServed = true;
       const stop = new AbortController();
       const end = () => stop.abort();
       signal.addEventListener("abort", end);
@@ -66,13 +67,17 @@ export class Server {
           lines.forEach(line);
         }
       } catch (error) {
-        if (error instanceof Problem) reason = error.message;
+        if (error instanceof Problem) {
+          reason = error.message;
+          isServed = error.status !== 404;
+        }
       }
       clearTimeout(watch);
       signal.removeEventListener("abort", end);
       stop.abort();
       if (signal.aborted) return;
       ended(reason);
+      if (!isServed) return;
       await pause(pauseMs * (0.75 + Math.random() / 2));
       pauseMs = Math.min(2 * pauseMs, kLongestPauseMs);
     }
@@ -80,15 +85,12 @@ export class Server {
 
   private async get(path: string, signal?: AbortSignal): Promise<Response> {
     for (let reason = ""; ;) {
+      // It may have been aborted while the token was asked for.
+      signal?.throwIfAborted();
       const token = this.token;
-      const stop = new AbortController();
-      const end = () => stop.abort();
-      signal?.addEventListener("abort", end);
-      const watch = signal ? 0 : setTimeout(end, kPatienceMs);
-      let response: Response;
       try {
-        response = await fetch(path, {
-          signal: stop.signal, cache: "no-store", credentials: "omit",
+        const response = await fetch(path, {
+          signal: signal ?? AbortSignal.timeout(kPatienceMs), cache: "no-store", credentials: "omit",
           headers: token === null ? {} : {Authorization: `Bearer ${token}`},
         });
         if (response.ok) return signal ? response : new Response(await response.text(), response);
@@ -97,8 +99,6 @@ export class Server {
       } catch (error) {
         if (error instanceof Problem) throw error;
         throw new Problem("the daemon does not answer");
-      } finally {
-        clearTimeout(watch);
       }
       // Several requests find at the same time that a token is needed: it is asked for once.
       if (this.token === token) {

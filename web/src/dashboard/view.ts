@@ -1,7 +1,7 @@
 // Puts what is known into the page. Foreign text goes in as text, never as HTML.
 import type {Column} from "../columns";
 import {Curve} from "../curve";
-import {duration, energyParts, gibibytes, powerParts, wattHours} from "../format";
+import {duration, energyParts, gibibytes, powerParts} from "../format";
 import type {Category, Device, Energy, Refusal, Total} from "./model";
 
 export function byId<E extends HTMLElement>(id: string): E {
@@ -135,6 +135,8 @@ export function isOld(device: Device, now: number): boolean {
   return device.watts !== null && now - device.at > kOldS[device.isStreamed ? "streamed" : "asked"];
 }
 
+const ageText = (device: Device, now: number) => `last read ${duration(now - device.at)} ago`;
+
 export class Card {
   readonly element = make("article", "card");
   readonly plot: PowerPlot;
@@ -174,7 +176,7 @@ export class Card {
     this.element.classList.toggle("is-old", old);
     setText(this.model, device.model && device.model !== device.name ? device.model : device.domain);
     setNumber(this.value, device.watts === null ? null : powerParts(device.watts, device.step));
-    setText(this.reason, old ? `last read ${duration(now - device.at)} ago` : device.watts === null ? device.reason : "");
+    setText(this.reason, old ? ageText(device, now) : device.watts === null ? device.reason : "");
     this.bar.hidden = device.limit === null;
     const part = device.limit && device.watts !== null ? Math.min(1, device.watts / device.limit) : 0;
     this.part.style.width = `${(100 * part).toFixed(1)}%`;
@@ -208,7 +210,7 @@ export function showRows(body: HTMLElement, devices: Device[], total: number | n
     const known = (value: number | null, text: (value: number) => string) => (value === null ? "–" : text(value));
     const isShare = device.isAdditive && total !== null && total > 0;
     const state = device.watts === null ? device.reason
-      : isOld(device, now) ? `last read ${duration(now - device.at)} ago`
+      : isOld(device, now) ? ageText(device, now)
       : device.isStreamed ? "live" : "every 2 s";
     const cells = [
       device.model ? `${device.name}: ${device.model}` : device.name,
@@ -283,5 +285,3 @@ export function showRefusals(refused: Refusal[]): void {
   byId("refusals").replaceChildren(...refused.map(({subject, reason, remedy}) =>
     make("li", "", `${subject}: ${reason}${remedy ? `; ${remedy}` : ""}`)));
 }
-
-export {wattHours};
