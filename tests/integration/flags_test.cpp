@@ -66,10 +66,13 @@ TEST_F(PartialGauge, IsFlaggedInSeries) {
 
 TEST_F(PartialGauge, IsFlaggedInBenchmarks) {
   const std::string text =
-      output_of({"bench", "-r", "2", "-N", "--export-json", file("bench.json"), "sleep 0.3"});
+      output_of({"bench", "-r", "2", "-N", "--export-json", file("bench.json"), "--export-csv",
+                 file("bench.csv"), "--export-markdown", file("bench.md"), "sleep 0.3"});
   EXPECT_THAT(text, HasSubstr(kFlag));
   const Json bench = parse_json(content_of(path("bench.json")));
   EXPECT_THAT(bench["results"][0]["values"]["energy_flags"][0], testing::Contains(kFlag));
+  EXPECT_THAT(content_of(path("bench.csv")), testing::EndsWith(std::string(",") + kFlag + "\n"));
+  EXPECT_THAT(content_of(path("bench.md")), HasSubstr(std::string(" (") + kFlag + ")"));
 }
 
 TEST_F(PartialGauge, IsFlaggedWhereEnergyIsFollowed) {

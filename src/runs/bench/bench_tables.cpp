@@ -2,9 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/text/text.hpp"
 #include "runs/bench/bench_record.hpp"
+#include "runs/bench/bench_text.hpp"
+#include "runs/statistics.hpp"
 
 namespace wattle {
 namespace {
@@ -59,12 +65,30 @@ std::string orgmode_code(const std::string& text) {
   return "=" + cell + "=";
 }
 
+/// The flags of the energies that are in figures, each once.
+std::vector<std::string> flags_of(const std::vector<RunCost>& runs) {
+  std::set<std::string> flags;
+  for (const RunCost& run : runs) {
+    if (value_of(Cost::energy, run)) flags.insert(run.energy_flags.begin(), run.energy_flags.end());
+  }
+  return {flags.begin(), flags.end()};
+}
+
 /// "50.1 J ±0.4 J": mean and standard deviation of the runs; "-" where nothing is known.
 std::string mean_and_sd(Cost cost, const std::vector<double>& values) {
   if (values.empty()) return "-";
   const Summary summary = summarize(values);
   const std::string mean = text_of(cost, summary.mean);
   return summary.sd ? fmt::format("{} ± {}", mean, text_of(cost, *summary.sd)) : mean;
+}
+
+/// "49.9 J to 50.1 J", with the ± of the measurements, and the flags of all runs.
+std::string mean95_and_flags(const std::vector<RunCost>& runs) {
+  const std::optional<Summary> summary = summary_of(Cost::energy, runs);
+  if (!summary) return "-";
+  const std::string flags = printable(joined(flags_of(runs), ", "));
+  const std::string interval = mean95_text(Cost::energy, *summary);
+  return flags.empty() ? interval : fmt::format("{} ({})", interval, flags);
 }
 
 /// B compared with the reference, in percent with the interval; "-" where it is not known.
@@ -95,6 +119,7 @@ std::vector<std::string> header_cells(const BenchRecord& bench) {
     std::string name(name_of(cost));
     if (name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
     cells.push_back(name + " (mean ± sd)");
+    if (cost == Cost::energy) cells.emplace_back("Energy, 95 % of the mean");
   }
   cells.emplace_back(knows_energy(bench) ? "Energy compared with the reference (95 %)"
                                          : "Time compared with the reference (95 %)");
@@ -105,6 +130,7 @@ std::vector<std::string> row_cells(const BenchRecord& bench, const BenchCommand&
   std::vector<std::string> cells;
   for (const Cost cost : shown_costs(bench)) {
     cells.push_back(mean_and_sd(cost, values_of(cost, command.runs)));
+    if (cost == Cost::energy) cells.push_back(mean95_and_flags(command.runs));
   }
   cells.push_back(change_cell(bench, command, knows_energy(bench) ? Cost::energy : Cost::time));
   return cells;
@@ -127,7 +153,8 @@ std::string to_csv(const BenchRecord& bench) {
     }
   }
   for (const std::string& column : parameters) text += "," + shown_cell(column);
-  text += "\n";
+  for (const Cost cost : kCosts) text += fmt::format(",mean_low_{0},mean_high_{0}", key_of(cost));
+  text += ",energy_flags\n";
   for (const BenchCommand& command : bench.commands) {
     text += fmt::format("{},{},{}", shown_cell(command.command), shown_cell(command.name),
                         command.runs.size());
@@ -146,7 +173,11 @@ std::string to_csv(const BenchRecord& bench) {
       const auto found = std::ranges::find_if(command.parameters, has_name);
       text += "," + (found != command.parameters.end() ? shown_cell(found->second) : "");
     }
-    text += "\n";
+    for (const Cost cost : kCosts) {
+      const std::optional<Summary> of = summary_of(cost, command.runs);
+      text += of && of->mean95 ? fmt::format(",{},{}", of->mean95->low, of->mean95->high) : ",,";
+    }
+    text += "," + shown_cell(joined(flags_of(command.runs), " ")) + "\n";
   }
   return text;
 }

@@ -63,9 +63,13 @@ std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs)
           summary.sd ? "± " + text(*summary.sd) : "-",
           text(summary.median),
           text(summary.min) + " .. " + text(summary.max),
-          summary.mean95
-              ? text(std::max(0.0, summary.mean95->low)) + " to " + text(summary.mean95->high)
-              : "-"};
+          mean95_text(cost, summary)};
+}
+
+std::string mean95_text(Cost cost, const Summary& summary) {
+  if (!summary.mean95) return "-";
+  return text_of(cost, std::max(0.0, summary.mean95->low)) + " to " +
+         text_of(cost, summary.mean95->high);
 }
 
 std::vector<std::string> estimate_words(const BenchCommand& command) {
@@ -131,14 +135,17 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
   title += ", " + counted(command.runs.size(), "run");
   std::string text = colored(wrapped(title, style, 2), Tint::bold, style) + "\n";
   if (command.runs.empty()) return text + "  no run has ended\n";
-  // Without the interval of the mean, the last column, it fits 80 columns.
+  // Without the median it fits 80 columns.
+  constexpr std::ptrdiff_t kMedian = 3;
   TextTable table({Align::left, Align::right, Align::left, Align::right, Align::right}, style, 2);
-  table.add({kCostTitles.begin(), kCostTitles.end() - 1}, true);
+  const auto add = [&](std::vector<std::string> cells, bool is_dim) {
+    cells.erase(cells.begin() + kMedian);
+    table.add(cells, is_dim);
+  };
+  add({kCostTitles.begin(), kCostTitles.end()}, true);
   for (const Cost cost : kCosts) {
     auto cells = cost_cells(cost, command.runs);
-    if (cells.empty()) continue;
-    cells.pop_back();
-    table.add(cells);
+    if (!cells.empty()) add(std::move(cells), false);
   }
   text += table.text();
   for (const std::string& line : estimate_words(command)) {

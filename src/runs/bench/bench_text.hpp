@@ -15,6 +15,8 @@ inline constexpr std::array<const char*, 6> kCostTitles = {
     "", "mean", "± sd", "median", "min .. max", "95 % of the mean"};
 /// A cost of the runs, beginning with its name; no cells where it is not known.
 [[nodiscard]] std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs);
+/// "49.91 J to 50.09 J", the 95 % interval of the mean; "-" where there is none.
+[[nodiscard]] std::string mean95_text(Cost cost, const Summary& summary);
 
 /// Kinds of energy that are in no total, and why: sentences.
 [[nodiscard]] std::vector<std::string> missing_energy(const BenchRecord& bench);
