@@ -75,12 +75,13 @@ std::string covers_text(const CpuLoad& load, const MachineSize& size) {
 }
 
 /// Server or guest, or why it is not known.
-struct KnownExtent {
+struct ExtentOrReason {
   std::optional<MachineExtent> known{};
   std::string unknown{};
 };
 
-KnownExtent extent_of(const EstimatorOptions& options, const Processors& processors) {
+ExtentOrReason extent_of(const EstimatorOptions& options, const Processors& processors,
+                         const Product& product) {
   if (options.extent) return {.known = options.extent};
   const char* const value = environment_variable("WATTLE_ESTIMATE_AS");
   const std::string_view wanted = value == nullptr ? "" : value;
@@ -90,7 +91,10 @@ KnownExtent extent_of(const EstimatorOptions& options, const Processors& process
     return {.unknown = fmt::format("WATTLE_ESTIMATE_AS is '{}'; it must be server or guest",
                                    printable(wanted))};
   }
-  if (const auto found = recognize_extent(options.system, processors)) return {.known = found};
+  const HypervisorFlag flag{.is_set = processors.hypervisor, .is_stated = processors.states_flags};
+  if (const auto found = recognize_extent(options.system, flag, product)) {
+    return {.known = found->extent};
+  }
   return {.unknown =
               "unknown whether this is a virtual machine; set WATTLE_ESTIMATE_AS to server or "
               "guest"};
@@ -160,10 +164,11 @@ std::optional<EnergyEstimate> mean_of(std::span<const EnergyEstimate> runs) {
 EstimatedMachine::EstimatedMachine(const EstimatorOptions& options) : reader_(options.system) {
   const Processors processors = read_processors(options.system);
   microarchitecture_ = recognize(processors);
-  const KnownExtent extent = extent_of(options, processors);
+  const Product product = read_product(options.system);
+  const ExtentOrReason extent = extent_of(options, processors, product);
   unknown_ = extent.unknown;
-  size_ =
-      read_machine_size(options.system, processors, extent.known.value_or(MachineExtent::guest));
+  size_ = read_machine_size(options.system, processors, product,
+                            extent.known.value_or(MachineExtent::guest));
 }
 
 EnergyEstimate EstimatedMachine::estimate(const std::optional<CpuMoment>& begin,

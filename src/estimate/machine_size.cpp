@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/files/file.hpp"
 #include "base/text/parse.hpp"
@@ -22,101 +21,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kCoreFamilies = {"m7a", "c7a", "r7a", "hpc6a", "hpc7a",
                                                            "m8a", "c8a", "r8a", "hpc8a"};
 
-/// What DMI calls the vendor or the product of virtual machines, at the start of the text. After
-/// the table of systemd (src/basic/virt.c).
-struct GuestName {
-  std::string_view text;
-  /// Servers of this vendor without a hypervisor have the same name.
-  bool names_servers_too = false;
-};
-constexpr auto kGuestNames = std::to_array<GuestName>({{"KVM"},
-                                                       {"QEMU"},
-                                                       {"Amazon EC2"},
-                                                       {"Google Compute Engine", true},
-                                                       {"OpenStack"},
-                                                       {"KubeVirt"},
-                                                       {"VMware"},
-                                                       {"VMW"},
-                                                       {"innotek GmbH"},
-                                                       {"VirtualBox"},
-                                                       {"Xen"},
-                                                       {"Bochs"},
-                                                       {"Parallels"},
-                                                       {"BHYVE"},
-                                                       {"Hyper-V"},
-                                                       {"Apple Virtualization"}});
-
-/// What DMI says of the machine; empty where it does not.
-struct Product {
-  std::string vendor;
-  std::string name;
-  std::string chassis_type;
-
-  /// The part of a type of Amazon EC2 before or after its dot: "m7a" and "large".
-  [[nodiscard]] std::string_view family() const {
-    return std::string_view(name).substr(0, name.find('.'));
-  }
-  [[nodiscard]] std::string_view size() const {
-    const std::size_t dot = name.find('.');
-    return dot == std::string::npos ? std::string_view() : std::string_view(name).substr(dot + 1);
-  }
-  [[nodiscard]] bool is_bare_metal() const {
-    return vendor == "Amazon EC2" && size().starts_with("metal");
-  }
-  [[nodiscard]] bool has_cores_for_vcpus() const {
-    return !size().empty() && std::ranges::find(kCoreFamilies, family()) != kCoreFamilies.end();
-  }
-  /// `states_flags`: the processor would show that a hypervisor runs.
-  [[nodiscard]] bool is_guest(bool states_flags) const {
-    // "Virtual Machine" of Microsoft, "Parallels ARM Virtual Machine", "VMware Virtual Platform".
-    for (const std::string_view word : {"Virtual Machine", "Virtual Platform"}) {
-      if (name.find(word) != std::string::npos) return true;
-    }
-    return std::ranges::any_of(kGuestNames, [&](const GuestName& guest) {
-      return (name.starts_with(guest.text) || vendor.starts_with(guest.text)) &&
-             !(guest.names_servers_too && states_flags);
-    });
-  }
-  /// A vendor, and a chassis other than "other" (1) and "unknown" (2; SMBIOS 7.4.1), which
-  /// hypervisors state.
-  [[nodiscard]] bool has_chassis() const {
-    return !vendor.empty() && !chassis_type.empty() && chassis_type != "1" && chassis_type != "2";
-  }
-};
-
-Product read_product(const System& system) {
-  const auto attribute = [&](const char* name) {
-    return read_line((system.sysfs / "class/dmi/id" / name).string()).value_or("");
-  };
-  return {.vendor = attribute("sys_vendor"),
-          .name = attribute("product_name"),
-          .chassis_type = attribute("chassis_type")};
-}
-
-/// By the signs that systemd looks for (detect_vm_device_tree): the node of a hypervisor, a
-/// partition of POWER, devices of QEMU, and QEMU's board "virt". Absent where the tree describes no
-/// machine: on Arm servers with ACPI the kernel makes a nearly empty one, without a model.
-std::optional<MachineExtent> extent_in_device_tree(const std::filesystem::path& tree) {
-  const auto has = [&](const char* name) {
-    std::error_code error;
-    return std::filesystem::exists(tree / name, error);
-  };
-  if (has("hypervisor") || has("ibm,partition-name")) return MachineExtent::guest;
-  const std::string compatible = read_line((tree / "compatible").string()).value_or("");
-  if (compatible.starts_with("linux,dummy-virt") || compatible.starts_with("qemu,")) {
-    return MachineExtent::guest;
-  }
-  const FolderListing nodes = list_folder(tree.string());
-  const bool has_qemu_device = std::ranges::any_of(
-      nodes.names, [](const std::string& name) { return name.starts_with("fw-cfg"); });
-  if (has_qemu_device) return MachineExtent::guest;
-  return has("model") ? std::optional(MachineExtent::server) : std::nullopt;
-}
-
-/// /proc/device-tree is a link to the other; a container may show one of them.
-std::optional<MachineExtent> extent_in_device_tree(const System& system) {
-  const auto extent = extent_in_device_tree(system.procfs / "device-tree");
-  return extent ? extent : extent_in_device_tree(system.sysfs / "firmware/devicetree/base");
+bool has_cores_for_vcpus(const Product& product) {
+  return !product.size().empty() &&
+         std::ranges::find(kCoreFamilies, product.family()) != kCoreFamilies.end();
 }
 
 /// The number of "C6" or "LPI-1" after its prefix; absent for other names.
@@ -163,19 +70,8 @@ bool can_sleep(const System& system) {
 
 }  // namespace
 
-std::optional<MachineExtent> recognize_extent(const System& system, const Processors& processors) {
-  if (processors.hypervisor) return MachineExtent::guest;
-  const Product product = read_product(system);
-  if (product.is_bare_metal()) return MachineExtent::server;
-  if (read_line((system.sysfs / "hypervisor/type").string())) return MachineExtent::guest;
-  if (product.is_guest(processors.states_flags)) return MachineExtent::guest;
-  if (processors.states_flags) return MachineExtent::server;
-  if (const auto extent = extent_in_device_tree(system)) return extent;
-  return product.has_chassis() ? std::optional(MachineExtent::server) : std::nullopt;
-}
-
 MachineSize read_machine_size(const System& system, const Processors& processors,
-                              MachineExtent extent) {
+                              const Product& product, MachineExtent extent) {
   const bool is_virtual = extent == MachineExtent::guest;
   MachineSize size{.threads = processors.threads,
                    .cores = processors.cores,
@@ -187,7 +83,7 @@ MachineSize read_machine_size(const System& system, const Processors& processors
       size.memory_gb = static_cast<double>(memory->total_bytes) / kGigabyte;
     }
   }
-  size.vcpu_is_core = read_product(system).has_cores_for_vcpus();
+  size.vcpu_is_core = has_cores_for_vcpus(product);
   size.sleeps = is_virtual || can_sleep(system);
   return size;
 }

@@ -1,9 +1,8 @@
 // How large a machine is, as far as its power depends on it.
 #pragma once
 
-#include <optional>
-
 #include "sensors/cpu_info.hpp"
+#include "sensors/machine_extent.hpp"
 #include "wattle/estimate.hpp"
 #include "wattle/system.hpp"
 
@@ -20,15 +19,9 @@ struct MachineSize {
   bool sleeps = true;
 };
 
-/// Whether the system is a guest: by the CPU flag "hypervisor" (x86), /sys/hypervisor/type, the
-/// device tree and the names of vendor and product (DMI). Bare metal of Amazon EC2 ("m7g.metal") is
-/// a server. Absent if nothing shows it.
-[[nodiscard]] std::optional<MachineExtent> recognize_extent(const System& system,
-                                                            const Processors& processors);
-
-/// From /proc/cpuinfo, /proc/meminfo, and what sysfs says of the topology, of idle states and of
-/// the product (DMI). What cannot be read is not known.
+/// From /proc/cpuinfo, /proc/meminfo, and what sysfs says of the topology and of idle states. What
+/// cannot be read is not known.
 [[nodiscard]] MachineSize read_machine_size(const System& system, const Processors& processors,
-                                            MachineExtent extent);
+                                            const Product& product, MachineExtent extent);
 
 }  // namespace wattle

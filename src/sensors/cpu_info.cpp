@@ -103,7 +103,9 @@ CpuInfo parse_cpu_info(std::string_view text) {
     const std::string_view key = take_key(value, ':');
     if (key == "vendor_id") info.vendor = printable(value);
     if (key == "model name") info.model_name = printable(value);
-    if (key == "flags") info.hypervisor = has_word(value, "hypervisor");
+    if (key != "flags") continue;
+    info.states_flags = true;
+    info.hypervisor = has_word(value, "hypervisor");
   }
   return info;
 }
@@ -122,6 +124,7 @@ CpuInfo parse_cpu_alias(std::string_view alias) {
   for (const auto& [vendor, name] : kVendors) {
     if (number == vendor) info.vendor = name;
   }
+  info.states_flags = !info.vendor.empty();
   info.hypervisor = alias.find(",009F,") != std::string_view::npos;
   return info;
 }
@@ -174,7 +177,7 @@ Processors read_processors(const System& system) {
   const auto text = read_file((system.procfs / "cpuinfo").string());
   if (!text) {
     const CpuInfo alias = read_cpu_info(system);
-    return {.hypervisor = alias.hypervisor, .states_flags = !alias.vendor.empty()};
+    return {.hypervisor = alias.hypervisor, .states_flags = alias.states_flags};
   }
   Processors processors = parse_processors(*text);
   if (processors.cores == 0) read_topology(system, processors);

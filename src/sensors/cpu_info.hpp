@@ -15,9 +15,10 @@ namespace wattle {
 
 /// Empty strings where the file does not say.
 struct CpuInfo {
-  std::string vendor;       ///< "GenuineIntel", "AuthenticAMD" ...
-  std::string model_name;   ///< "AMD EPYC 7543 32-Core Processor"
-  bool hypervisor = false;  ///< this system runs as a virtual machine
+  std::string vendor;         ///< "GenuineIntel", "AuthenticAMD" ...
+  std::string model_name;     ///< "AMD EPYC 7543 32-Core Processor"
+  bool hypervisor = false;    ///< it has the flag "hypervisor" (x86): this is a virtual machine
+  bool states_flags = false;  ///< x86: without that flag it is not virtual, or hides it
   /// The `errno` of a failed read; 0 if the file was read or does not exist.
   int error = 0;
 

@@ -15,6 +15,7 @@
 #include "base/dynlib.hpp"
 #include "base/files/file.hpp"
 #include "sensors/cpu_info.hpp"
+#include "sensors/machine_extent.hpp"
 #include "sensors/perf/diagnosis.hpp"
 
 namespace wattle::app {
@@ -89,7 +90,7 @@ FixFacts find_facts(const System& system) {
       read_line((system.procfs / "sys/kernel/osrelease").string()).value_or("");
   return {.program = fs::read_symlink("/proc/self/exe", none).string(),
           .user = who_measures(),
-          .is_virtual = read_cpu_info(system).hypervisor,
+          .is_virtual = proof_of_guest(system, read_cpu_info(system)).has_value(),
           .has_event =
               fs::exists(system.sysfs / "bus/event_source/devices/power/events/energy-pkg", none),
           .has_zones = !entries_of(system.sysfs / "class/powercap").empty(),

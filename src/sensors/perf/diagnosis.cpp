@@ -69,11 +69,10 @@ SensorRefusal no_pmu(const std::string& folder) {
           .scope = RefusalScope::spare};
 }
 
-SensorRefusal virtual_platform(const std::string& events) {
+SensorRefusal virtual_platform(const std::string& events, const std::string& proof) {
   return {.subject = "CPU energy",
           .reason = std::string(kNoRaplInVirtualMachine),
-          .proof = fmt::format(
-              "{} shows energy-psys alone; /proc/cpuinfo has the flag 'hypervisor'", events),
+          .proof = fmt::format("{} shows energy-psys alone; {}", events, proof),
           .scope = RefusalScope::spare};
 }
 

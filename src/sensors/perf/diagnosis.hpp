@@ -11,8 +11,8 @@ namespace wattle::perf {
 /// For when `folder`, the PMU's, does not exist.
 [[nodiscard]] SensorRefusal no_pmu(const std::string& folder);
 
-/// For a virtual machine that shows the counter of the platform alone, in `events`.
-[[nodiscard]] SensorRefusal virtual_platform(const std::string& events);
+/// For a virtual machine, by `proof`, that shows the counter of the platform alone, in `events`.
+[[nodiscard]] SensorRefusal virtual_platform(const std::string& events, const std::string& proof);
 
 /// For an event of `domain` that could not be opened; `error` is the `errno`. `as_root`: this
 /// process is root, if only of its container.

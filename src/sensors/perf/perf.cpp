@@ -19,6 +19,7 @@
 #include "base/text/text.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/known_sensors.hpp"
+#include "sensors/machine_extent.hpp"
 #include "sensors/perf/diagnosis.hpp"
 #include "sensors/perf/event_sensor.hpp"
 #include "sensors/perf/pmu.hpp"
@@ -87,9 +88,11 @@ class Probe {
     const std::vector<Event> events = find_events();
     const bool is_platform_alone = std::ranges::all_of(
         events, [](const Event& event) { return event.name.kind == DomainKind::psys; });
-    if (!events.empty() && is_platform_alone && read_cpu_info(system_).hypervisor) {
-      found_.refused.push_back(virtual_platform((pmu_ / "events").string()));
-      return std::move(found_);
+    if (!events.empty() && is_platform_alone) {
+      if (const auto guest = proof_of_guest(system_, read_cpu_info(system_))) {
+        found_.refused.push_back(virtual_platform((pmu_ / "events").string(), *guest));
+        return std::move(found_);
+      }
     }
     count_hidden(units->size(), events);
     for (const CounterCpu& unit : *units) open_unit(unit, events);
@@ -132,10 +135,10 @@ class Probe {
 
   /// A number of the CPU's topology; refuses the CPU where there is none.
   std::optional<std::uint32_t> topology(std::uint32_t cpu, const char* file) {
-    const auto number = read_cpu_topology(system_, cpu, file);
+    const fs::path path = cpu_topology_file(system_, cpu, file);
+    const auto line = read_line(path.string());
+    const auto number = line ? parse_unsigned<std::uint32_t>(*line) : std::nullopt;
     if (!number) {
-      const fs::path path = cpu_topology_file(system_, cpu, file);
-      const auto line = read_line(path.string());
       refuse_unplaced(cpu, "the package of its counters is unknown", content_of(path, line));
     }
     return number;

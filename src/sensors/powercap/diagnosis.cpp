@@ -12,6 +12,7 @@
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
 #include "sensors/known_sensors.hpp"
+#include "sensors/machine_extent.hpp"
 
 namespace wattle::powercap {
 namespace {
@@ -88,9 +89,8 @@ SensorRefusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) 
     return refusal(subject, "the kernel shows no energy counters, and the processor is unknown",
                    fmt::format("{}; {}", proof, cpu_info_proof(system, cpu)), {});
   }
-  if (cpu.hypervisor) {
-    return refusal(subject, std::string(kNoRaplInVirtualMachine),
-                   proof + "; /proc/cpuinfo has the flag 'hypervisor'",
+  if (const auto guest = proof_of_guest(system, cpu)) {
+    return refusal(subject, std::string(kNoRaplInVirtualMachine), proof + "; " + *guest,
                    "measure on the host, or on a machine of your own");
   }
   if (!cpu.is_amd() && !cpu.is_intel()) {

@@ -46,7 +46,7 @@ class MachineSizeTest : public testing::Test {
     return {.sysfs = folder_.path() / "sys", .procfs = folder_.path() / "proc"};
   }
   [[nodiscard]] MachineSize read(MachineExtent extent = MachineExtent::server) const {
-    return read_machine_size(system(), read_processors(system()), extent);
+    return read_machine_size(system(), read_processors(system()), read_product(system()), extent);
   }
   fakes::TempFolder folder_;
 };
@@ -147,122 +147,6 @@ TEST_F(MachineSizeTest, TakesTheFirstStateOfArmForAStoppedClock) {
     write(cpu + "cpu0/cpuidle/state1/disable", "0\n");
     EXPECT_TRUE(read().sleeps) << second;
   }
-}
-
-/// Whether a machine is a server or a guest on one, by its files.
-class MachineExtentTest : public MachineSizeTest {
- protected:
-  void write_dmi(const std::string& vendor, const std::string& product,
-                 const std::string& chassis = "1") const {
-    write("sys/class/dmi/id/sys_vendor", vendor + "\n");
-    write("sys/class/dmi/id/product_name", product + "\n");
-    write("sys/class/dmi/id/chassis_type", chassis + "\n");
-  }
-  [[nodiscard]] std::optional<MachineExtent> extent() const {
-    return recognize_extent(system(), read_processors(system()));
-  }
-};
-
-TEST_F(MachineExtentTest, OfX86IsThatOfTheFlag) {
-  write("proc/cpuinfo", "processor : 0\nvendor_id : AuthenticAMD\nflags : fpu hypervisor\n");
-  EXPECT_EQ(extent(), MachineExtent::guest);
-  write("proc/cpuinfo", "processor : 0\nvendor_id : AuthenticAMD\nflags : fpu\n");
-  EXPECT_EQ(extent(), MachineExtent::server);
-}
-
-TEST_F(MachineExtentTest, OfX86IsThatOfSysfsWhereCpuinfoCannotBeRead) {
-  EXPECT_EQ(extent(), std::nullopt);
-  const std::string alias = "cpu:type:x86,ven0002fam0019mod0001:feature:,0000,0001";
-  write("sys/devices/system/cpu/modalias", alias + ",\n");
-  EXPECT_EQ(extent(), MachineExtent::server);
-  write("sys/devices/system/cpu/modalias", alias + ",009F,\n");
-  EXPECT_EQ(extent(), MachineExtent::guest);
-}
-
-TEST_F(MachineExtentTest, OfArmIsAGuestWhereDmiNamesAHypervisor) {
-  write("proc/cpuinfo", arm_cpuinfo());
-  for (const auto& [vendor, product] : {std::pair{"Amazon EC2", "m7g.large"},
-                                        {"Amazon EC2", "t4g.nano"},
-                                        {"QEMU", "KVM Virtual Machine"},
-                                        {"QEMU", "QEMU Virtual Machine"},
-                                        {"Red Hat", "KVM"},
-                                        {"VMware, Inc.", "VMware20,1"},
-                                        {"Google", "Google Compute Engine"},
-                                        {"Microsoft Corporation", "Virtual Machine"},
-                                        {"Xen", "HVM domU"},
-                                        {"OpenStack Foundation", "OpenStack Nova"},
-                                        {"Parallels International GmbH.", "Parallels ARM"},
-                                        {"Apple Inc.", "Apple Virtualization Generic Platform"}}) {
-    write_dmi(vendor, product);
-    EXPECT_EQ(extent(), MachineExtent::guest) << vendor << ", " << product;
-  }
-}
-
-TEST_F(MachineExtentTest, OfBareMetalOfEc2IsAServer) {
-  write("proc/cpuinfo", arm_cpuinfo());
-  for (const char* const type : {"m7g.metal", "c6g.metal", "m8g.metal-24xl"}) {
-    write_dmi("Amazon EC2", type);
-    EXPECT_EQ(extent(), MachineExtent::server) << type;
-  }
-  write_dmi("Amazon EC2", "metal.large");
-  EXPECT_EQ(extent(), MachineExtent::guest);
-  write_dmi("Amazon EC2", "i3.metal");
-  write("proc/cpuinfo", cpuinfo(2, 2));
-  EXPECT_EQ(extent(), MachineExtent::server);
-}
-
-TEST_F(MachineExtentTest, OfX86IsAGuestThatHidesTheFlag) {
-  write("proc/cpuinfo", cpuinfo(2, 2));
-  write_dmi("QEMU", "Standard PC (Q35 + ICH9, 2009)");
-  EXPECT_EQ(extent(), MachineExtent::guest);
-  // The bare metal of this vendor has the name too.
-  write_dmi("Google", "Google Compute Engine");
-  EXPECT_EQ(extent(), MachineExtent::server);
-}
-
-TEST_F(MachineExtentTest, OfArmIsAServerWhereDmiNamesAChassis) {
-  write("proc/cpuinfo", arm_cpuinfo());
-  write_dmi("HPE", "ProLiant RL300 Gen11", "23");
-  EXPECT_EQ(extent(), MachineExtent::server);
-  for (const char* const chassis : {"1", "2", ""}) {
-    write_dmi("HPE", "ProLiant RL300 Gen11", chassis);
-    EXPECT_EQ(extent(), std::nullopt) << chassis;
-  }
-  write_dmi("", "", "23");
-  EXPECT_EQ(extent(), std::nullopt);
-}
-
-TEST_F(MachineExtentTest, IsThatOfTheDeviceTree) {
-  write("proc/cpuinfo", arm_cpuinfo());
-  for (const std::string tree : {"proc/device-tree/", "sys/firmware/devicetree/base/"}) {
-    write(tree + "chosen/bootargs", "quiet");
-    EXPECT_EQ(extent(), std::nullopt) << "without a model, as the kernel makes it beside ACPI";
-    write(tree + "model", "Raspberry Pi 4 Model B Rev 1.4");
-    EXPECT_EQ(extent(), MachineExtent::server) << tree;
-    for (const std::string sign :
-         {"hypervisor/compatible", "ibm,partition-name", "fw-cfg@9020000/reg"}) {
-      write(tree + sign, "xen,xen");
-      EXPECT_EQ(extent(), MachineExtent::guest) << tree << sign;
-      remove_tree(tree + sign.substr(0, sign.find('/')));
-    }
-    for (const char* const board : {"linux,dummy-virt", "qemu,pseries"}) {
-      write(tree + "compatible", board);
-      EXPECT_EQ(extent(), MachineExtent::guest) << board;
-    }
-    remove_tree(tree);
-  }
-}
-
-TEST_F(MachineExtentTest, OfAMachineWithAHypervisorInSysfsIsAGuest) {
-  write("proc/cpuinfo", arm_cpuinfo());
-  write_dmi("HPE", "ProLiant RL300 Gen11", "23");
-  write("sys/hypervisor/type", "xen\n");
-  EXPECT_EQ(extent(), MachineExtent::guest);
-}
-
-TEST_F(MachineExtentTest, OfArmIsUnknownWhereNothingShowsIt) {
-  write("proc/cpuinfo", arm_cpuinfo());
-  EXPECT_EQ(extent(), std::nullopt);
 }
 
 }  // namespace

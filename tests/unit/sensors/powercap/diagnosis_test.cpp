@@ -105,6 +105,14 @@ TEST_F(NoZones, BecauseThisIsAVirtualMachine) {
   EXPECT_THAT(refused.remedy, HasSubstr("measure on the host"));
 }
 
+TEST_F(NoZones, BecauseThisIsAVirtualMachineOnArm) {
+  folder_.write("sys/class/dmi/id/sys_vendor", "QEMU\n");
+  folder_.write("sys/class/dmi/id/product_name", "KVM Virtual Machine\n");
+  const SensorRefusal refused = no_zones(system_, {}, false);
+  EXPECT_THAT(refused.reason, HasSubstr("this is a virtual machine"));
+  EXPECT_THAT(refused.proof, HasSubstr("names 'KVM Virtual Machine' of 'QEMU'"));
+}
+
 TEST_F(NoZones, BecauseTheProcessorHasNone) {
   const SensorRefusal refused = no_zones(system_, {.vendor = "CentaurHauls"}, false);
   EXPECT_EQ(refused.reason, "this processor has no energy counters that powercap reads");
