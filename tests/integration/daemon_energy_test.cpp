@@ -71,6 +71,47 @@ TEST_F(DaemonEnergy, IsThatOfTheWindow) {
   }
 }
 
+TEST_F(DaemonEnergy, IsDividedAmongUnitsOfWork) {
+  play(100.0);
+  serve({"--history", "60"});
+  // All devices have been read.
+  ASSERT_TRUE(eventually([&] {
+    const HttpAnswer answer = get(window(unix_now() - 0.6, unix_now() - 0.3));
+    return std::ranges::all_of(parse_json(answer.body)["domains"],
+                               [](const Json& domain) { return domain["energy_j"].is_number(); });
+  }));
+  const auto post = [&](const std::string& target) { return client().ask("POST", target); };
+  const Json started = parse_json(post("/api/v1/units/start?tag=a%1b&weight=2").body);
+  const std::string id = started["id"];
+  EXPECT_EQ(post("/api/v1/units/start?tag=a%1b&id=" + id).status, 409);
+  EXPECT_EQ(post("/api/v1/units/start?tag=a&weight=0").status, 400);
+  EXPECT_EQ(post("/api/v1/units/start?tag=&id=1").status, 400);
+  EXPECT_EQ(post("/api/v1/units/start?tag=a&id=1&timeout_s=nan").status, 400);
+  EXPECT_EQ(post("/api/v1/units/end?tag=b&id=1").status, 404);
+  EXPECT_EQ(post("/api/v1/units/end?tag=a%1b&work=5&id=" + id).status, 200);
+  Json units;
+  ASSERT_TRUE(eventually([&] {
+    units = parse_json(get("/api/v1/units").body)["units"];
+    return !units["tags"].empty() && units["tags"][0]["count"] == 1;
+  })) << units;
+  ASSERT_EQ(units["tags"].size(), 1U) << units;
+  EXPECT_EQ(units["tags"][0]["work"], 5.0);
+  EXPECT_EQ(units["domains"].size(), 5U) << "two packages, a DRAM, two GPUs";
+  const std::string metrics = get("/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("# TYPE wattle_unit_energy_joules histogram\n"));
+  EXPECT_EQ(tcp_client().ask("POST", "/api/v1/units/start?tag=a").status, 403);
+  EXPECT_EQ(get_tcp("/api/v1/units").status, 403) << "CPU energy is rounded there";
+  EXPECT_THAT(get_tcp("/metrics").body, testing::Not(HasSubstr("wattle_unit")));
+  EXPECT_THAT(metrics, HasSubstr(R"(wattle_unit_work_total{tag="a\\x1b"} 5)"));
+}
+
+TEST_F(DaemonEnergy, OfUnitsIsNotThereWithoutAHistory) {
+  serve();
+  EXPECT_EQ(get("/api/v1/units").status, 404);
+  EXPECT_EQ(client().ask("POST", "/api/v1/units/start?tag=a").status, 404);
+  EXPECT_THAT(get("/metrics").body, testing::Not(HasSubstr("wattle_unit")));
+}
+
 TEST_F(DaemonEnergy, OfBeforeItBeganIsUnknownAndHasAReason) {
   serve({"--history", "60"});
   const Json told = of(get("/api/v1/energy?from=1000&to=1010"), "package_0");

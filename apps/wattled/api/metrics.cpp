@@ -1,6 +1,7 @@
 #include "api/metrics.hpp"
 
 #include <array>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -191,6 +192,69 @@ void add_own_cost(const DaemonMetrics& metrics, std::vector<MetricFamily>& famil
   }
 }
 
+/// Tags in the metrics. More would be a series per request of a program that names them so.
+constexpr std::size_t kMostMetricTags = 64;
+// Bounds are powers of 2 from 1 mJ to 1 MJ, which are bounds of the distributions, too, unless
+// these span 19 orders of magnitude.
+constexpr int kLeastBound = -10;
+constexpr int kMostBound = 20;
+
+/// Units of at most each bound.
+std::vector<MetricBucket> buckets_of(const UnitDistribution& found) {
+  std::vector<MetricBucket> buckets;
+  std::uint64_t count = found.none;
+  std::size_t place = 0;
+  double up_to = found.from.si() * found.ratio;
+  for (int power = kLeastBound; power <= kMostBound; ++power) {
+    const double bound = std::exp2(power);
+    // Products of roots of 2 are a little off.
+    for (; place < found.counts.size() && up_to <= bound * (1.0 + 1e-9); ++place) {
+      count += found.counts[place];
+      up_to *= found.ratio;
+    }
+    buckets.push_back({bound, count});
+  }
+  return buckets;
+}
+
+void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
+  MetricFamily energy{.name = "wattle_unit_energy_joules",
+                      .help = "Energy of each unit of work that has ended: its share.",
+                      .unit = "joules",
+                      .kind = MetricKind::histogram,
+                      .samples = {}};
+  MetricFamily work{.name = "wattle_unit_work",
+                    .help = "Work that units counted, such as tokens.",
+                    .kind = MetricKind::counter,
+                    .samples = {}};
+  MetricFamily unknown{.name = "wattle_units_unknown",
+                       .help = "Units of work whose energy is unknown.",
+                       .kind = MetricKind::counter,
+                       .samples = {}};
+  for (const UnitTag& tag : units.report.tags) {
+    if (!tag.phase.empty()) continue;
+    if (energy.samples.size() == kMostMetricTags) break;
+    const std::vector<Label> labels = {{"tag", printable(tag.tag)}};
+    energy.samples.push_back({.labels = labels,
+                              .value = tag.sum.si(),
+                              .created_unix_s = units.since_unix_s,
+                              .buckets = buckets_of(tag.distribution),
+                              .count = tag.count});
+    work.samples.push_back({labels, tag.work, units.since_unix_s});
+    unknown.samples.push_back({labels, static_cast<double>(tag.unknown), units.since_unix_s});
+  }
+  families.push_back(std::move(energy));
+  families.push_back(std::move(work));
+  families.push_back(std::move(unknown));
+  families.push_back({.name = "wattle_units_running",
+                      .help = "Units of work that have not ended.",
+                      .samples = {{{}, static_cast<double>(units.report.running)}}});
+  families.push_back({.name = "wattle_units_timed_out",
+                      .help = "Units of work that ended because their timeout passed.",
+                      .kind = MetricKind::counter,
+                      .samples = {{{}, static_cast<double>(units.timed_out), units.since_unix_s}}});
+}
+
 MetricFamily build_of(const DaemonMetrics& metrics) {
   return {.name = "wattle_build",
           .help = "Version of wattled.",
@@ -221,6 +285,7 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   families.push_back(counted_of(metrics, "wattle_clients_turned_away",
                                 "Clients refused or disconnected to make room, by reason.",
                                 metrics.turned_away));
+  if (metrics.units) add_units(*metrics.units, families);
   add_own_cost(metrics, families);
   families.push_back(build_of(metrics));
   return families;

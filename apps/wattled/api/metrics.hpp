@@ -8,6 +8,7 @@
 
 #include "api/metrics_text.hpp"
 #include "wattle/clock.hpp"
+#include "wattle/work_units.hpp"
 
 namespace wattle::daemon {
 
@@ -70,6 +71,13 @@ struct OwnCost {
   std::optional<double> resident_bytes{};
 };
 
+/// Units of work that were started by requests.
+struct UnitMetrics {
+  UnitsReport report{};
+  double since_unix_s = 0;  ///< when the first one started
+  std::uint64_t timed_out = 0;
+};
+
 struct DaemonMetrics {
   std::string version;
   double started_unix_s = 0;
@@ -78,6 +86,7 @@ struct DaemonMetrics {
   std::vector<RefusalMetrics> refused;
   std::vector<ReasonMetrics> dropped;        ///< samples: "slow_reader"
   std::vector<ReasonMetrics> turned_away{};  ///< clients: "full", "client", "token", "unread"
+  std::optional<UnitMetrics> units{};        ///< absent: none, or not for this caller
 };
 
 /// For `metrics_text`.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "base/json/enum_table.hpp"
 #include "base/text/parse.hpp"
@@ -51,16 +52,47 @@ std::string braced(const std::vector<Label>& labels) {
   return text + '}';
 }
 
+/// The bound of a bucket as OpenMetrics wants it: "1.0", not "1".
+std::string bound_text(double bound) {
+  const std::string text = number(bound);
+  return text.find_first_of(".eI") == std::string::npos ? text + ".0" : text;
+}
+
+void write_histogram(std::string& text, std::string_view name, const MetricSample& sample) {
+  const auto add = [&](double bound, std::uint64_t count) {
+    std::vector<Label> labels = sample.labels;
+    labels.emplace_back("le", bound_text(bound));
+    append(text, "{}_bucket{} {}\n", name, braced(labels), count);
+  };
+  for (const MetricBucket& bucket : sample.buckets) add(bucket.up_to, bucket.count);
+  add(std::numeric_limits<double>::infinity(), sample.count);
+  const std::string labels = braced(sample.labels);
+  append(text, "{}_sum{} {}\n{}_count{} {}\n", name, labels, number(sample.value), name, labels,
+         sample.count);
+}
+
 struct KindTexts {
   std::string_view ending;
   std::string_view open_metrics_type;
 };
 /// Indexed by `MetricKind`.
-constexpr std::array<KindTexts, 3> kKindTexts = {
-    {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}}};
-static_assert(static_cast<std::size_t>(MetricKind::info) == kKindTexts.size() - 1);
+constexpr std::array<KindTexts, 4> kKindTexts = {
+    {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}, {"", "histogram"}}};
+static_assert(static_cast<std::size_t>(MetricKind::histogram) == kKindTexts.size() - 1);
 
 const KindTexts& texts_of(MetricKind kind) { return entry_of(kKindTexts, kind); }
+
+/// What Prometheus' format calls a kind.
+std::string_view prometheus_type(MetricKind kind) {
+  const bool has_own = kind == MetricKind::counter || kind == MetricKind::histogram;
+  return has_own ? texts_of(kind).open_metrics_type : "gauge";
+}
+
+void write_sample(std::string& text, const MetricFamily& family, const MetricSample& sample) {
+  if (family.kind == MetricKind::histogram) return write_histogram(text, family.name, sample);
+  append(text, "{}{}{} {}\n", family.name, texts_of(family.kind).ending, braced(sample.labels),
+         number(sample.value));
+}
 
 /// OpenMetrics: the family's name has no ending, and a counter's creation time follows its value.
 void write_open_metrics(std::string& text, const MetricFamily& family) {
@@ -68,11 +100,10 @@ void write_open_metrics(std::string& text, const MetricFamily& family) {
   if (!family.unit.empty()) append(text, "# UNIT {} {}\n", family.name, family.unit);
   append(text, "# HELP {} {}\n", family.name, family.help);
   for (const MetricSample& sample : family.samples) {
-    const std::string labels = braced(sample.labels);
-    append(text, "{}{}{} {}\n", family.name, texts_of(family.kind).ending, labels,
-           number(sample.value));
+    write_sample(text, family, sample);
     if (sample.created_unix_s) {
-      append(text, "{}_created{} {}\n", family.name, labels, number(*sample.created_unix_s));
+      append(text, "{}_created{} {}\n", family.name, braced(sample.labels),
+             number(*sample.created_unix_s));
     }
   }
 }
@@ -81,10 +112,8 @@ void write_open_metrics(std::string& text, const MetricFamily& family) {
 void write_prometheus(std::string& text, const MetricFamily& family) {
   const std::string name = fmt::format("{}{}", family.name, texts_of(family.kind).ending);
   append(text, "# HELP {} {}\n", name, family.help);
-  append(text, "# TYPE {} {}\n", name, family.kind == MetricKind::counter ? "counter" : "gauge");
-  for (const MetricSample& sample : family.samples) {
-    append(text, "{}{} {}\n", name, braced(sample.labels), number(sample.value));
-  }
+  append(text, "# TYPE {} {}\n", name, prometheus_type(family.kind));
+  for (const MetricSample& sample : family.samples) write_sample(text, family, sample);
   bool is_first = true;
   for (const MetricSample& sample : family.samples) {
     if (!sample.created_unix_s) continue;

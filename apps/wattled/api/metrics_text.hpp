@@ -14,17 +14,27 @@ namespace wattle::daemon {
 enum class MetricKind : std::uint8_t {
   counter,  ///< never decreases
   gauge,
-  info,  ///< facts in labels; the value is 1
+  info,       ///< facts in labels; the value is 1
+  histogram,  ///< how often which values came; the value is their sum
 };
 
 /// A name and a value; the value may have any bytes.
 using Label = std::pair<std::string_view, std::string>;
 
+/// How many values were at most `up_to`.
+struct MetricBucket {
+  double up_to = 0;
+  std::uint64_t count = 0;
+};
+
 struct MetricSample {
   std::vector<Label> labels;
   double value = 1;
-  /// Counters only: the Unix time at which it was 0; absent: unknown.
+  /// Counters and histograms only: the Unix time at which it was 0; absent: unknown.
   std::optional<double> created_unix_s{};
+  /// Histograms only: in the order of their bounds, without the one of infinity, and all values.
+  std::vector<MetricBucket> buckets{};
+  std::uint64_t count = 0;
 };
 
 /// One metric and its samples. A family without samples is not written.

@@ -14,6 +14,7 @@
 #include "api/metrics.hpp"
 #include "api/metrics_text.hpp"
 #include "api/power_answer.hpp"
+#include "api/unit_routes.hpp"
 #include "serve/wall_time.hpp"
 #include "wattle/wattle.hpp"
 #include "wire/encode.hpp"
@@ -145,25 +146,27 @@ void sensors(Service& service, const Request& /*request*/, const ExchangePtr& ex
 
 void metrics(Service& service, const Request& request, const ExchangePtr& exchange) {
   const MetricsFormat format = metrics_format(request.head.accept.value_or(""));
-  service.scrape().gather(
-      service.view(request), [&service, exchange, format](std::vector<DomainMetrics> domains) {
-        DaemonMetrics all{.version = std::string(version()),
-                          .started_unix_s = service.scrape().started_unix_s(),
-                          .own = own_cost(),
-                          .domains = std::move(domains),
-                          .refused = {},
-                          .dropped = {{"slow_reader", service.dropped()}}};
-        for (const TurnedAway reason : kTurnedAway) {
-          all.turned_away.push_back({std::string(name_of(reason)), service.turned_away()[reason]});
-        }
-        for (const SensorRefusal& refusal : service.refused()) {
-          if (!refusal.absent) {
-            all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
-          }
-        }
-        exchange->answer({.body = metrics_text(families_of(all), format),
-                          .content_type = content_type_of(format)});
-      });
+  const bool has_units = !request.is_coarse;
+  service.scrape().gather(service.view(request), [&service, exchange, format,
+                                                  has_units](std::vector<DomainMetrics> domains) {
+    DaemonMetrics all{.version = std::string(version()),
+                      .started_unix_s = service.scrape().started_unix_s(),
+                      .own = own_cost(),
+                      .domains = std::move(domains),
+                      .refused = {},
+                      .dropped = {{"slow_reader", service.dropped()}}};
+    if (has_units) all.units = unit_metrics(service);
+    for (const TurnedAway reason : kTurnedAway) {
+      all.turned_away.push_back({std::string(name_of(reason)), service.turned_away()[reason]});
+    }
+    for (const SensorRefusal& refusal : service.refused()) {
+      if (!refusal.absent) {
+        all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
+      }
+    }
+    exchange->answer(
+        {.body = metrics_text(families_of(all), format), .content_type = content_type_of(format)});
+  });
 }
 
 /// The period to which the ends of a window are rounded; 0: they are not.
@@ -336,6 +339,7 @@ constexpr std::array kReadRoutes = {
 const std::vector<Route>& routes() {
   static const std::vector<Route> all = [] {
     std::vector<Route> made(kReadRoutes.begin(), kReadRoutes.end());
+    made.insert(made.end(), unit_routes().begin(), unit_routes().end());
     made.insert(made.end(), control_routes().begin(), control_routes().end());
     return made;
   }();

@@ -54,6 +54,12 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
   for (auto& device : inventory.followed) scrape_.follow(std::move(device));
 }
 
+void Service::set_energy_history(std::unique_ptr<EnergyHistory> history) {
+  units_.reset();
+  history_ = std::move(history);
+  if (history_) units_ = std::make_unique<ServedUnits>(*history_, loop_);
+}
+
 DomainKinds Service::missing_kinds() const {
   DomainKinds missing;
   if (is_enabled(Scope::gpu_read) || is_enabled(Scope::gpu_control)) {

@@ -18,6 +18,7 @@
 #include "auth/stream_rights.hpp"
 #include "control/gpu_control.hpp"
 #include "devices/energy_history.hpp"
+#include "devices/served_units.hpp"
 #include "http/peer.hpp"
 #include "http/request_head.hpp"
 #include "http/response.hpp"
@@ -117,8 +118,8 @@ class Service {
   void revoke(Revoked revoked) { revoked_ = std::move(revoked); }
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
 
-  /// Enables requests for the energy of past windows.
-  void set_energy_history(std::unique_ptr<EnergyHistory> history) { history_ = std::move(history); }
+  /// Enables requests for the energy of past windows, and of units of work.
+  void set_energy_history(std::unique_ptr<EnergyHistory> history);
 
   /// The kinds of which no device is served, though their groups are enabled.
   [[nodiscard]] DomainKinds missing_kinds() const;
@@ -161,6 +162,8 @@ class Service {
   [[nodiscard]] bool grants(const Request& request, Scope scope) const noexcept;
   /// Null: no history is kept.
   [[nodiscard]] EnergyHistory* energy_history() const noexcept { return history_.get(); }
+  /// Null: as the history.
+  [[nodiscard]] ServedUnits* units() const noexcept { return units_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
@@ -198,6 +201,7 @@ class Service {
   TimePoint started_;
   Scrape scrape_;
   std::unique_ptr<EnergyHistory> history_;
+  std::unique_ptr<ServedUnits> units_;  ///< reads the history
 };
 
 }  // namespace wattle::daemon

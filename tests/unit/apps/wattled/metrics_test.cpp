@@ -1,5 +1,6 @@
 #include "api/metrics.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,6 +12,7 @@ namespace wattle::daemon {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::HasSubstr;
 using testing_support::expect_golden;
 
 DaemonMetrics two_sockets_and_a_gpu() {
@@ -95,6 +97,39 @@ TEST(Metrics, InPrometheusText) {
 TEST(Metrics, InOpenMetrics) {
   expect_golden("metrics.openmetrics",
                 text_of(two_sockets_and_a_gpu(), MetricsFormat::open_metrics));
+}
+
+TEST(Metrics, HaveAHistogramOfEachTag) {
+  UnitTag tag{.tag = "a\x1b", .count = 9, .unknown = 2, .sum = Joules(12.5), .work = 40.0};
+  // Up to 0.5, 1 and 2 J.
+  tag.distribution = {.none = 1, .from = Joules(0.25), .ratio = 2.0, .counts = {2, 5, 1}};
+  UnitTag phase = tag;
+  phase.phase = "decode";
+  DaemonMetrics metrics{.version = "1", .domains = {}, .refused = {}, .dropped = {}};
+  metrics.units = UnitMetrics{.report = {.tags = {tag, phase}, .running = 3}, .since_unix_s = 5.0};
+  const std::string text = metrics_text(families_of(metrics), MetricsFormat::prometheus);
+  const std::string bucket = R"(wattle_unit_energy_joules_bucket{tag="a\\x1b",le=)";
+  EXPECT_THAT(text, HasSubstr(bucket + "\"0.25\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr(bucket + "\"0.5\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr(bucket + "\"1.0\"} 8\n"));
+  EXPECT_THAT(text, HasSubstr(bucket + "\"2.0\"} 9\n"));
+  EXPECT_THAT(text, HasSubstr(bucket + "\"+Inf\"} 9\n"));
+  EXPECT_THAT(text, HasSubstr(R"(wattle_unit_energy_joules_sum{tag="a\\x1b"} 12.5)"));
+  EXPECT_THAT(text, HasSubstr(R"(wattle_units_unknown_total{tag="a\\x1b"} 2)"));
+  EXPECT_THAT(text, HasSubstr("wattle_units_running 3\n"));
+  EXPECT_EQ(text.find("decode"), std::string::npos);
+}
+
+TEST(Metrics, HaveAFewOfManyTags) {
+  UnitsReport report;
+  for (int i = 0; i < 256; ++i) {
+    report.tags.push_back({.tag = std::to_string(i), .count = 1, .sum = Joules(1.0)});
+  }
+  DaemonMetrics metrics{.version = "1", .domains = {}, .refused = {}, .dropped = {}};
+  metrics.units = UnitMetrics{.report = report};
+  const std::string text = metrics_text(families_of(metrics), MetricsFormat::prometheus);
+  EXPECT_THAT(text, HasSubstr("wattle_unit_energy_joules_sum{tag=\"63\"}"));
+  EXPECT_EQ(text.find("tag=\"64\""), std::string::npos);
 }
 
 TEST(Metrics, OfAMachineWithoutSensorsReportTheVersion) {

@@ -79,6 +79,31 @@ TEST(MetricsText, OfACounterInOpenMetricsHasTheTimesOfCreationBesideIt) {
             "# EOF\n");
 }
 
+TEST(MetricsText, OfAHistogram) {
+  const MetricFamily family{.name = "h_joules",
+                            .help = "H.",
+                            .unit = "joules",
+                            .kind = MetricKind::histogram,
+                            .samples = {{.labels = {{"tag", "a"}},
+                                         .value = 7.5,
+                                         .created_unix_s = 10.25,
+                                         .buckets = {{0.5, 1}, {2.0, 3}},
+                                         .count = 4}}};
+  const std::string lines =
+      "h_joules_bucket{tag=\"a\",le=\"0.5\"} 1\n"
+      "h_joules_bucket{tag=\"a\",le=\"2.0\"} 3\n"
+      "h_joules_bucket{tag=\"a\",le=\"+Inf\"} 4\n"
+      "h_joules_sum{tag=\"a\"} 7.5\n"
+      "h_joules_count{tag=\"a\"} 4\n";
+  EXPECT_EQ(prometheus(family),
+            "# HELP h_joules H.\n# TYPE h_joules histogram\n" + lines +
+                "# HELP h_joules_created Unix time at which h_joules started at 0.\n"
+                "# TYPE h_joules_created gauge\nh_joules_created{tag=\"a\"} 10.25\n");
+  EXPECT_EQ(open_metrics(family),
+            "# TYPE h_joules histogram\n# UNIT h_joules joules\n# HELP h_joules H.\n" + lines +
+                "h_joules_created{tag=\"a\"} 10.25\n# EOF\n");
+}
+
 TEST(MetricsText, OfFacts) {
   const MetricFamily build{
       .name = "b", .help = "B.", .kind = MetricKind::info, .samples = {{{{"version", "1"}}}}};
