@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
+#include "history/past_windows.hpp"
 #include "sampling/uncertainty.hpp"
 #include "wattle/clock.hpp"
 
@@ -17,6 +19,19 @@ Joules rounded_down(const Channel& counter, const Boundary& at, Joules quantum) 
   return std::floor(shown / quantum) * quantum;
 }
 
+/// What distinguishes a device from others of the same name.
+std::map<Domain, std::string> devices_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+  std::map<Domain, std::string> devices;
+  for (const std::unique_ptr<Sensor>& sensor : sensors) {
+    const DeviceInfo* const info = sensor->device();
+    if (info == nullptr) continue;
+    for (const Channel& channel : sensor->channels()) {
+      devices.try_emplace(channel.domain, info->id.empty() ? info->pci_address : info->id);
+    }
+  }
+  return devices;
+}
+
 }  // namespace
 
 EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop,
@@ -24,6 +39,7 @@ EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop&
     : loop_(loop),
       clock_(clock),
       kept_(kept),
+      started_(loop.now()),
       slots_{.origin = from_unix(std::floor(to_unix(loop.now())))},
       pace_(loop, kPeriod, [this] { tick(); }) {
   add(std::move(sensors));
@@ -31,6 +47,7 @@ EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop&
 }
 
 void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
+  const std::map<Domain, std::string> devices = devices_of(sensors);
   readings_.push_back(
       std::make_unique<Readings>(std::move(sensors), clock_, ReadingsOptions{.period = kPeriod}));
   const Readings& added = *readings_.back();
@@ -42,6 +59,8 @@ void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
                         .place = i,
                         .slots = {source, slots_, loop_.now(),
                                   static_cast<std::size_t>(kept_ / SlotGrid::kSlot) + 1}});
+    const auto device = devices.find(domains[i]);
+    if (device != devices.end()) entries_.back().device = device->second;
   }
   std::ranges::sort(entries_, {}, &Entry::domain);
   tick();
@@ -52,6 +71,7 @@ void EnergyHistory::tick() {
   for (Entry& entry : entries_) entry.slots.take();
   // The time of a step of the wall clock is the time of the first check that finds it.
   (void)to_unix(loop_.now());
+  if (past_ && oldest() > started_) past_.reset();
 }
 
 std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
@@ -70,7 +90,7 @@ std::vector<EnergyHistory::Energy> EnergyHistory::energies(TimePoint begin, Time
   const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
   std::vector<Energy> energies;
   for (const Entry& entry : entries_) {
-    EnergyFigure figure = entry.readings->energy(entry.place, {.begin = oldest, .end = end});
+    EnergyFigure figure = energy_of(entry, oldest, end);
     if (oldest > begin) {
       figure.unknown += Seconds(oldest - begin);
       figure.flags.set(Flag::gap);
@@ -159,7 +179,48 @@ std::vector<EnergyHistory::Power> EnergyHistory::powers(const TimeColumns& colum
     const bool is_coarse = quantum > Joules(0) && entry.domain.category() != DomainCategory::gpu;
     all.push_back({.domain = entry.domain,
                    .columns = is_coarse ? coarse_columns(entry, columns, quantum)
-                                        : columns_of(entry, columns)});
+                                        : all_columns_of(entry, columns)});
+  }
+  return all;
+}
+
+const std::vector<PastEra>* EnergyHistory::past_of(const Entry& entry, TimePoint begin) const {
+  return past_ && begin < started_ ? past_->find(entry.domain, entry.device) : nullptr;
+}
+
+EnergyFigure EnergyHistory::energy_of(const Entry& entry, TimePoint begin, TimePoint end) const {
+  const auto present = [&](TimePoint from) {
+    return entry.readings->energy(entry.place, {.begin = from, .end = end});
+  };
+  const auto* const eras = past_of(entry, begin);
+  if (eras == nullptr) return present(begin);
+  const TimePoint middle = std::min(started_, end);
+  const EnergyFigure past = past_energy(*eras, stored_time(begin), stored_time(middle));
+  return middle < end ? joined_windows(past, present(middle)) : past;
+}
+
+std::vector<ColumnPower> EnergyHistory::all_columns_of(const Entry& entry,
+                                                       const TimeColumns& columns) const {
+  std::vector<ColumnPower> all = columns_of(entry, columns);
+  const auto* const eras = past_of(entry, columns.begin);
+  if (eras == nullptr) return all;
+  TimeColumns stored = columns;
+  stored.begin = stored_time(columns.begin);
+  const std::vector<ColumnPower> past = past_columns(*eras, stored);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].mean) all[i] = past[i];
+  }
+  return all;
+}
+
+std::vector<HistorySource> EnergyHistory::sources() const {
+  std::vector<HistorySource> all;
+  for (const Entry& entry : entries_) {
+    const History* const counter = entry.readings->counter(entry.place);
+    if (counter != nullptr) all.push_back({.device = entry.device, .history = counter});
+    for (const History* const gauge : entry.readings->gauges(entry.place)) {
+      all.push_back({.device = entry.device, .history = gauge});
+    }
   }
   return all;
 }

@@ -4,10 +4,14 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/power_columns.hpp"
 #include "devices/power_slots.hpp"
+#include "history/past_history.hpp"
+#include "history/value_collector.hpp"
 #include "http/loop.hpp"
 #include "http/pace.hpp"
 #include "sampling/energy_figure.hpp"
@@ -63,6 +67,11 @@ class EnergyHistory {
   /// rounded down to multiples of it, without extremes.
   [[nodiscard]] std::vector<Power> powers(const TimeColumns& columns, Joules quantum) const;
 
+  /// Takes over what earlier runs of the daemon read.
+  void set_past(std::shared_ptr<const PastHistory> past) { past_ = std::move(past); }
+  /// All channels that give the energy of a domain.
+  [[nodiscard]] std::vector<HistorySource> sources() const;
+
  private:
   /// A domain, and where its readings are.
   struct Entry {
@@ -70,8 +79,15 @@ class EnergyHistory {
     const Readings* readings;
     std::size_t place;
     PowerSlots slots;
+    std::string device{};  ///< its UUID, or its PCI address; empty: unknown
   };
   void tick();
+  /// Of the present run, and of earlier ones.
+  [[nodiscard]] EnergyFigure energy_of(const Entry& entry, TimePoint begin, TimePoint end) const;
+  [[nodiscard]] std::vector<ColumnPower> all_columns_of(const Entry& entry,
+                                                        const TimeColumns& columns) const;
+  /// What earlier runs read of a domain, if `begin` is before this run; else null.
+  [[nodiscard]] const std::vector<PastEra>* past_of(const Entry& entry, TimePoint begin) const;
   void make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
                    EnergyFigure& figure) const;
   [[nodiscard]] std::vector<ColumnPower> columns_of(const Entry& entry,
@@ -83,6 +99,8 @@ class EnergyHistory {
   Loop& loop_;
   const TimeSource& clock_;
   std::chrono::seconds kept_;
+  TimePoint started_;
+  std::shared_ptr<const PastHistory> past_{};  ///< null: nothing is known
   SlotGrid slots_;  ///< at whole Unix seconds, until the wall clock steps
   std::vector<std::unique_ptr<Readings>> readings_;
   std::vector<Entry> entries_;

@@ -38,11 +38,17 @@ class PastChannel {
   bool has_gap_ = false;
 };
 
+class PowerSlots;
+
 /// The channels of a domain while their descriptions stayed the same.
 struct PastEra {
   std::vector<std::unique_ptr<PastChannel>> channels;
   TimePoint first = TimePoint::max();  ///< the times of its first and last values
   TimePoint last = TimePoint::min();
+  /// For long columns; null before `prepare_columns`.
+  std::shared_ptr<const PowerSlots> slots{};
+  /// Of power, those without much delay first; empty before `prepare_columns`.
+  std::vector<const History*> sorted_gauges{};
 
   /// Null where it has none.
   [[nodiscard]] const History* counter() const noexcept;
@@ -81,6 +87,12 @@ class PastHistory {
   [[nodiscard]] TimePoint end() const noexcept { return options_.end; }
   /// The time of the first value; absent: there is none.
   [[nodiscard]] std::optional<TimePoint> first() const noexcept { return first_; }
+  template <class Visit>
+  void for_each_era(Visit visit) {
+    for (auto& [key, eras] : domains_) {
+      for (PastEra& era : eras) visit(era);
+    }
+  }
 
  private:
   using Key = std::pair<Domain, std::string>;

@@ -1,7 +1,10 @@
 #include "history/past_windows.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 
+#include "devices/power_slots.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::daemon {
@@ -13,6 +16,19 @@ EnergyFigure unknown_energy(TimePoint begin, TimePoint end) {
   figure.unknown = Seconds(end - begin);
   figure.flags.set(Flag::gap);
   return figure;
+}
+
+/// Slots start at whole Unix seconds.
+constexpr SlotGrid kStoredGrid{.origin = TimePoint{}};
+
+/// As in the present run.
+std::vector<ColumnPower> era_columns(const PastEra& era, const TimeColumns& columns) {
+  if (era.slots && kStoredGrid.holds(columns)) return era.slots->columns(columns);
+  std::vector<ColumnPower> all = gauge_columns(era.gauges(), columns);
+  const bool is_known =
+      std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
+  const History* const counter = era.counter();
+  return is_known || counter == nullptr ? all : counter_columns(*counter, columns);
 }
 
 }  // namespace
@@ -52,20 +68,26 @@ EnergyFigure past_energy(const std::vector<PastEra>& eras, TimePoint begin, Time
   return end > from ? joined_windows(sum, unknown_energy(from, end)) : sum;
 }
 
-std::vector<ColumnPower> best_columns(const History* counter,
-                                      std::span<const History* const> gauges,
-                                      const TimeColumns& columns) {
-  std::vector<ColumnPower> all = gauge_columns(gauges, columns);
-  const bool is_known =
-      std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
-  return is_known || counter == nullptr ? all : counter_columns(*counter, columns);
+void prepare_columns(PastHistory& past) {
+  past.for_each_era([](PastEra& era) {
+    if (era.first > era.last) return;
+    era.sorted_gauges = era.gauges();
+    const PowerSource source{.counter = era.counter(), .gauges = era.sorted_gauges};
+    const auto kept = static_cast<std::size_t>((era.last - era.first) / SlotGrid::kSlot) + 2;
+    const auto slots = std::make_shared<PowerSlots>(source, kStoredGrid, era.first, kept);
+    for (std::int64_t end = slots->end() - 1; slots->end() != end;) {
+      end = slots->end();
+      slots->take();
+    }
+    era.slots = slots;
+  });
 }
 
 std::vector<ColumnPower> past_columns(const std::vector<PastEra>& eras,
                                       const TimeColumns& columns) {
   std::vector<ColumnPower> all(columns.count);
   for (const PastEra& era : eras) {
-    const std::vector<ColumnPower> found = best_columns(era.counter(), era.gauges(), columns);
+    const std::vector<ColumnPower> found = era_columns(era, columns);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].mean) all[i] = found[i];
     }

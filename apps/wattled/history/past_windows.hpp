@@ -1,7 +1,6 @@
 // From windows of the past to numbers, and how they join those of the present run.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "devices/power_columns.hpp"
@@ -17,14 +16,11 @@ namespace wattle::daemon {
 [[nodiscard]] EnergyFigure past_energy(const std::vector<PastEra>& eras, TimePoint begin,
                                        TimePoint end);
 
+/// Makes answers of long columns cheap. After the last chunk.
+void prepare_columns(PastHistory& past);
+
 /// The power of each column (stored times).
 [[nodiscard]] std::vector<ColumnPower> past_columns(const std::vector<PastEra>& eras,
-                                                    const TimeColumns& columns);
-
-/// From the gauge where it shows power, as in the plots of runs; else from the counter, which may
-/// be null.
-[[nodiscard]] std::vector<ColumnPower> best_columns(const History* counter,
-                                                    std::span<const History* const> gauges,
                                                     const TimeColumns& columns);
 
 }  // namespace wattle::daemon

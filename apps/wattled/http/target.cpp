@@ -75,7 +75,7 @@ std::optional<std::string> decoded_word(std::string_view word) {
   throw QueryFault("Query deserialize error: " + what);
 }
 
-std::string quoted(std::string_view name) { return '`' + printable(name, kShownBytes) + '`'; }
+std::string in_quotes(std::string_view name) { return '`' + printable(name, kShownBytes) + '`'; }
 
 /// "`a`", "`a` or `b`", "one of `a`, `b`, `c`".
 std::string alternatives(std::initializer_list<std::string_view> names) {
@@ -104,12 +104,12 @@ UrlQuery UrlQuery::parse(std::string_view text, std::initializer_list<std::strin
     auto name = decoded_word(name_text);
     auto value = decoded_word(value_text);
     if (!name || !value) {
-      refuse("a '%' in " + quoted(name_text) + " is not followed by two hexadecimal digits");
+      refuse("a '%' in " + in_quotes(name_text) + " is not followed by two hexadecimal digits");
     }
     if (std::ranges::find(known, *name) == known.end()) {
-      refuse("unknown field " + quoted(*name) + ", expected " + alternatives(known));
+      refuse("unknown field " + in_quotes(*name) + ", expected " + alternatives(known));
     }
-    if (query.find(*name)) refuse("duplicate field " + quoted(*name));
+    if (query.find(*name)) refuse("duplicate field " + in_quotes(*name));
     query.parameters_.emplace_back(*std::move(name), *std::move(value));
   }
   return query;
@@ -124,7 +124,7 @@ std::optional<std::string_view> UrlQuery::find(std::string_view name) const noex
 
 std::string_view UrlQuery::text(std::string_view name) const {
   const auto value = find(name);
-  if (!value) refuse("missing field " + quoted(name));
+  if (!value) refuse("missing field " + in_quotes(name));
   return *value;
 }
 
@@ -138,7 +138,7 @@ std::uint32_t UrlQuery::number(std::string_view name) const {
   const std::string_view value = text(name);
   const auto number = parse_unsigned<std::uint32_t>(value);
   if (!number) {
-    refuse(quoted(value) + " in " + quoted(name) + " is not a whole number of 32 bits");
+    refuse(in_quotes(value) + " in " + in_quotes(name) + " is not a whole number of 32 bits");
   }
   return *number;
 }

@@ -5,8 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -22,6 +20,7 @@
 #include "devices/energy_history.hpp"
 #include "serve/enabled_groups.hpp"
 #include "serve/lifetime.hpp"
+#include "serve/option_values.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -69,10 +68,6 @@ constexpr WordTable<wire::StreamFormat, 2> kStreamFormats = {
 constexpr WordTable<GpuBackend, 3> kBackends = {
     {{"auto", GpuBackend::all}, {"nvml", GpuBackend::nvidia}, {"amdsmi", GpuBackend::amd}}};
 
-[[noreturn]] void refuse(std::string_view option, std::string_view takes, std::string_view given) {
-  throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, takes, printable(given)));
-}
-
 /// Removes duplicates from a list.
 template <class Value, std::size_t kSize>
 std::vector<Value> all_chosen(std::string_view option, std::string_view list,
@@ -85,17 +80,6 @@ std::vector<Value> all_chosen(std::string_view option, std::string_view list,
   return all;
 }
 
-mode_t permissions_of(const std::string& text) {
-  constexpr unsigned kAll = 0777;
-  unsigned mode = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, mode, 8);
-  if (error != std::errc{} || stopped != end || mode > kAll) {
-    refuse("--socket-permissions", "a file mode in octal, such as 660", text);
-  }
-  return static_cast<mode_t>(mode);
-}
-
 /// In a container the runtime hides powercap in /sys, so the host's /sys is mounted elsewhere.
 std::filesystem::path default_sysfs(const std::filesystem::path& chosen) {
   if (chosen != System{}.sysfs) return chosen;
@@ -104,17 +88,6 @@ std::filesystem::path default_sysfs(const std::filesystem::path& chosen) {
     if (std::filesystem::exists(std::filesystem::path(place) / "class", ignored)) return place;
   }
   return chosen;
-}
-
-std::chrono::milliseconds public_period_of(const std::string& text) {
-  constexpr double kShortestS = 0.01;
-  constexpr double kLongestS = 3600.0;
-  const auto seconds = parse_double(text);
-  const bool is_period = seconds && *seconds >= kShortestS && *seconds <= kLongestS;
-  if (!is_period && seconds != 0.0) {
-    refuse("--public-cpu-period", "a number of seconds from 0.01 to 3600, or 0 for no limit", text);
-  }
-  return std::chrono::milliseconds(std::llround(*seconds * 1000.0));
 }
 
 /// One line for each option that other options make ineffective.
@@ -138,6 +111,7 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
          "--public-cpu-period", "--max-connections-per-client"});
   check(!options.serves_tcp || !has_key, "with --signing-key-path, clients need a token",
         {"--public-cpu-period"});
+  check(!options.history_dir.empty(), "--history-dir is not given", {"--history-size"});
   check(has_key, "--signing-key-path is not given",
         {"--revoked", "--audience", "--max-streams-per-token"});
   check(std::ranges::count(options.enabled, Scope::gpu_control) > 0,
@@ -150,7 +124,7 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
 ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   ServeOptions serve = std::move(raw.serve);
   const std::vector<Mode> modes = all_chosen("--mode", raw.mode, kModes);
-  if (modes.empty()) refuse("--mode", "uds, tcp or uds,tcp", raw.mode);
+  if (modes.empty()) refuse_value("--mode", "uds, tcp or uds,tcp", raw.mode);
   serve.serves_file = std::ranges::count(modes, Mode::file) > 0;
   serve.serves_tcp = std::ranges::count(modes, Mode::tcp) > 0;
   serve.socket.mode = permissions_of(raw.permissions);
@@ -165,7 +139,8 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
   serve.public_cpu_period = public_period_of(raw.public_cpu_period);
-  serve.history = std::chrono::seconds(raw.history_s);
+  serve.history =
+      history_length(raw.history_s, app.count("--history") > 0, !serve.history_dir.empty());
   serve.gpu_backend = value_of_word("--gpu-backend", raw.gpu_backend, kBackends);
   serve.system = System::from_environment();
   serve.system.daemon_socket.clear();  // this daemon, or another one that knows no more
@@ -181,7 +156,8 @@ TokenOptions checked_token(Raw raw) {
   TokenOptions token = std::move(raw.token);
   token.scopes = all_chosen("--scope", raw.scope, kScopes);
   const auto lifetime = parse_lifetime(raw.expires);
-  if (!lifetime) refuse("--expires", "a length of time such as 7d or 12h, or never", raw.expires);
+  if (!lifetime)
+    refuse_value("--expires", "a length of time such as 7d or 12h, or never", raw.expires);
   if (*lifetime > 0) token.lifetime_s = *lifetime;
   return token;
 }
@@ -271,6 +247,13 @@ void add_devices(CLI::App& serve, Raw& raw) {
   add_number(serve, "--history", raw.history_s,
              "Keep energy for /api/v1/energy for SECONDS; reads all devices 10 times a second",
              "SECONDS", 0, static_cast<std::uint32_t>(kLongestHistory.count()));
+  add_named(serve, "--history-dir", to.history_dir,
+            "Keep this history on disk too, so that it outlives the daemon (with it, --history is "
+            "172800 if not given)",
+            "DIR");
+  add_number(serve, "--history-size", to.history_size_mib,
+             "Most that --history-dir takes, in MiB; the oldest files are removed", "MIB",
+             kLeastHistoryMib, kMostHistoryMib);
   serve.add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi");
   add_number(serve, "--num-workers", raw.workers, "Ignored; accepted for zeusd compatibility", "N")
       ->default_str("");

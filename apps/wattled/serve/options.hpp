@@ -41,6 +41,8 @@ struct ServeOptions {
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   /// The length of the energy history; 0: none.
   std::chrono::seconds history{0};
+  std::string history_dir;               ///< of the history on disk; empty: in memory alone
+  std::uint32_t history_size_mib = 512;  ///< the most that it takes there
   GpuBackend gpu_backend = GpuBackend::all;
   bool keeps_settings = false;  ///< GPU settings stay when the daemon ends
   /// The file from which GPU settings are restored. It is in /run since drivers, too, lose their

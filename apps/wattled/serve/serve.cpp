@@ -13,11 +13,13 @@
 #include <utility>
 
 #include "api/public_cpu.hpp"
+#include "base/files/file.hpp"
 #include "base/files/state_folder.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
 #include "devices/device_search.hpp"
 #include "devices/find_sensors.hpp"
+#include "history/disk_history.hpp"
 #include "http/event_loop.hpp"
 #include "http/server.hpp"
 #include "http/socket_group.hpp"
@@ -259,6 +261,27 @@ std::unique_ptr<EnergyHistory> history_of(Inventory& inventory, const ServeOptio
                               loop, machine_clock());
 }
 
+/// The folder of the history on disk, locked; null where nobody asked for it.
+std::shared_ptr<const ChunkFolder> open_history_folder(const ServeOptions& options) {
+  if (options.history_dir.empty()) return nullptr;
+  return std::make_shared<const ChunkFolder>(options.history_dir);
+}
+
+/// Null without a folder.
+std::unique_ptr<DiskHistory> keep_on_disk(Service& service, Loop& loop,
+                                          std::shared_ptr<const ChunkFolder> folder,
+                                          const ServeOptions& options) {
+  if (!folder || service.energy_history() == nullptr) return nullptr;
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
+  const std::string boot_id = (options.system.procfs / "sys/kernel/random/boot_id").string();
+  return std::make_unique<DiskHistory>(
+      *service.energy_history(), loop, std::move(folder),
+      DiskHistoryOptions{
+          .limits = {.bytes = options.history_size_mib * kMebibyte, .age = options.history},
+          .machine = machine_number(),
+          .boot_id = read_line(boot_id).value_or("")});
+}
+
 ServiceOptions service_options(const ServeOptions& options, std::size_t most_connections,
                                std::shared_ptr<SettingsJournal> journal,
                                std::shared_ptr<const CommandRunner> commands) {
@@ -334,10 +357,12 @@ int serve(const ServeOptions& options) {
   const std::size_t most_connections = possible_connections(options.most_connections);
   log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
+  if (!options.history_dir.empty()) make_folder_of(user, options.history_dir);
   // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
   // starts.
   leave_root(user, options);
   if (journal) check_journal(*journal);
+  const std::shared_ptr<const ChunkFolder> folder = open_history_folder(options);
   std::unique_ptr<EnergyHistory> history = history_of(inventory, options, loop);
   follow_devices(inventory, options.enabled, kSecond / options.gpu_hz, machine_clock());
   Service service(std::move(inventory), loop,
@@ -346,6 +371,7 @@ int serve(const ServeOptions& options) {
   service.set_key(std::move(secrets.key));
   service.revoke(std::move(secrets.revoked));
   service.set_energy_history(std::move(history));
+  const std::unique_ptr<DiskHistory> disk = keep_on_disk(service, loop, folder, options);
   const std::string names =
       fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
   log_who_may_connect(listeners);

@@ -123,6 +123,24 @@ TEST(DaemonOptions, NameTheOptionOfAWrongNumberAndWhatItTakes) {
   EXPECT_NE(error_of({"serve", "--max-connections", "0"}), "");
 }
 
+TEST(DaemonOptions, KeepTwoDaysOnDiskUnlessALengthIsGiven) {
+  EXPECT_EQ(serve({"--history-dir", "/d"}).history, std::chrono::hours(48));
+  EXPECT_EQ(serve({"--history-dir", "/d"}).history_dir, "/d");
+  EXPECT_EQ(serve({"--history-dir", "/d", "--history", "600"}).history.count(), 600);
+  EXPECT_EQ(error_of({"serve", "--history-dir", "/d", "--history", "0"}),
+            "wattled: --history-dir keeps nothing with --history 0\n");
+}
+
+TEST(DaemonOptions, BoundTheHistoryOnDisk) {
+  EXPECT_EQ(serve({"--history-dir", "/d"}).history_size_mib, 512U);
+  EXPECT_EQ(serve({"--history-dir", "/d", "--history-size", "16"}).history_size_mib, 16U);
+  EXPECT_EQ(error_of({"serve", "--history-size", "15"}),
+            "wattled: --history-size: '15' is not a whole number from 16 to 1048576 (see wattled "
+            "serve --help)\n");
+  EXPECT_THAT(serve({"--history-size", "100"}).without_effect,
+              testing::ElementsAre("--history-size has no effect: --history-dir is not given"));
+}
+
 TEST(DaemonOptions, TakeNumbersAsDecimal) {
   EXPECT_EQ(serve({"--max-connections", "0100"}).most_connections, 100U);
   EXPECT_EQ(serve({"--gpu-power-poll-hz", "08"}).gpu_hz, 8U);

@@ -1,0 +1,158 @@
+#include "history/disk_history.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+#include <new>
+#include <random>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/files/file.hpp"
+#include "base/text/text.hpp"
+#include "history/crc32c.hpp"
+#include "history/past_history.hpp"
+#include "history/past_windows.hpp"
+#include "serve/log.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// Half-second batches that wait for a disk: 30 s.
+constexpr std::size_t kMostBatchesWaiting = 60;
+/// How long the end of the daemon waits for a disk.
+constexpr std::chrono::seconds kDiskPatience{1};
+
+std::uint64_t random_session() {
+  std::random_device source;
+  return (static_cast<std::uint64_t>(source()) << 32U) | source();
+}
+
+std::string utc_text(TimePoint stored) {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(stored.time_since_epoch()).count();
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+/// Why a chunk is left out, or which part of it; empty: nothing was.
+std::string problem_of(const ChunkReport& report) {
+  if (!report.refusal.empty()) return std::string(report.refusal);
+  if (report.damaged_bytes == 0) return {};
+  return fmt::format("{} damaged bytes are left out", report.damaged_bytes);
+}
+
+/// Reads the chunks, and logs what is wrong with them.
+std::unique_ptr<const PastHistory> read_past(const ChunkFolder& folder,
+                                             const std::vector<ChunkFile>& files,
+                                             const PastOptions& options) {
+  auto past = std::make_unique<PastHistory>(options);
+  std::size_t used = 0;
+  std::string bytes;
+  for (const ChunkFile& file : files) {
+    // The writer removes old ones.
+    if (!folder.read(file.name, bytes)) {
+      if (errno != ENOENT) {
+        log_warning(fmt::format("history: cannot read {}/{}: {}", printable(folder.path()),
+                                file.name, std::generic_category().message(errno)));
+      }
+      continue;
+    }
+    const ChunkReport report = past->add(bytes);
+    const std::string problem = problem_of(report);
+    if (!problem.empty()) {
+      log_warning(fmt::format("history: {}/{}: {}", printable(folder.path()), file.name, problem));
+    }
+    if (report.values > 0) ++used;
+  }
+  prepare_columns(*past);
+  const auto first = past->first();
+  log_info(first ? fmt::format("history: read {} files in {}, from {}", used,
+                               printable(folder.path()), utc_text(*first))
+                 : fmt::format("history: there is none yet in {}", printable(folder.path())));
+  return past;
+}
+
+}  // namespace
+
+std::uint64_t machine_number() {
+  const auto id = read_line("/etc/machine-id");
+  if (!id || id->empty()) return 0;
+  // The ID itself is confidential: machine-id(5).
+  const std::uint32_t first = crc32c("wattled history " + *id);
+  return (std::uint64_t{1} << 32U) | first;
+}
+
+DiskHistory::DiskHistory(EnergyHistory& history, Loop& loop,
+                         std::shared_ptr<const ChunkFolder> folder,
+                         const DiskHistoryOptions& options)
+    : history_(history),
+      loop_(loop),
+      folder_(std::move(folder)),
+      session_(random_session()),
+      writer_(std::make_shared<ChunkWriter>(folder_, options.limits,
+                                            ChunkHeader{.session = session_,
+                                                        .machine = options.machine,
+                                                        .boot_id = options.boot_id,
+                                                        .made = {}},
+                                            [](std::string_view line) { log_warning(line); })),
+      pace_(loop, kPeriod, [this] { write(); }) {
+  load(options);
+  pace_.start();
+}
+
+void DiskHistory::load(const DiskHistoryOptions& options) {
+  const TimePoint now = stored_time(loop_.now());
+  const PastOptions past{.begin = now - options.limits.age, .end = now, .machine = options.machine};
+  const auto give = [&history = history_,
+                     lives = std::weak_ptr(lives_)](std::shared_ptr<const PastHistory> read) {
+    if (!lives.expired()) history.set_past(std::move(read));
+  };
+  const bool starts = reads_.add(
+      [folder = folder_, files = folder_->list(), past, give, post = loop_.poster()]() mutable {
+        try {
+          std::shared_ptr<const PastHistory> read = read_past(*folder, files, past);
+          folder.reset();  // and its lock, should the daemon have ended
+          post([give, read = std::move(read)] { give(read); });
+        } catch (const std::bad_alloc&) {
+          log_warning("history: there is not enough memory for what is on disk");
+        }
+      });
+  if (!starts) log_warning("history: cannot read what is on disk: there are too many threads");
+}
+
+void DiskHistory::write() {
+  const TimePoint now = loop_.now();
+  const ValueCollector::Collected collected = collector_.collect(history_.sources(), now);
+  for (const StoredChannel& channel : collected.new_channels) {
+    unwritten_channels_ += encode(channel, session_);
+  }
+  if (collected.batch.channels.empty()) return;
+  ChunkFrames frames{.channels = unwritten_channels_,
+                     .batch = encode(collected.batch, session_),
+                     .number = collected.batch.number,
+                     .at = stored_time(now)};
+  const bool is_taken =
+      writes_.add([writer = writer_, frames = std::move(frames)] { writer->append(frames); },
+                  kMostBatchesWaiting);
+  if (is_taken) unwritten_channels_.clear();
+  if (!is_taken && !drops_) {
+    log_warning(
+        fmt::format("history: {} does not answer; what is not written is missing after a "
+                    "restart",
+                    printable(folder_->path())));
+  }
+  drops_ = !is_taken;
+}
+
+DiskHistory::~DiskHistory() {
+  pace_.stop();
+  write();
+  (void)reads_.stop(std::chrono::nanoseconds(0));
+  (void)writes_.finish(kDiskPatience);
+}
+
+}  // namespace wattle::daemon

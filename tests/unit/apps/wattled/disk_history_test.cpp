@@ -1,0 +1,196 @@
+// A daemon that starts again has what the one before it read.
+#include "history/disk_history.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "fakes/scripted_sensor.hpp"
+#include "fakes/temp_folder.hpp"
+#include "virtual_loop.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// A package that draws 50 W, and a GPU that draws 100 W and 200 W in turn, each for a second.
+std::vector<std::unique_ptr<Sensor>> sensors_from(TimePoint begin, const TimeSource& clock) {
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),
+                                           begin, 1'000'000));
+  std::vector<fakes::ScriptedCounter> gauges;
+  gauges.push_back(
+      {{.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}, [begin](TimePoint now) {
+         return fakes::Shown{.raw = (now - begin) / seconds(1) % 2 == 0 ? 100U : 200U};
+       }});
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock));
+  sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), clock));
+  return sensors;
+}
+
+/// A run of a daemon.
+class DaemonRun {
+ public:
+  DaemonRun(TimePoint begin, const std::string& folder)
+      : loop_(begin),
+        clock_(loop_),
+        history_(sensors_from(begin, clock_), loop_, clock_, seconds(600)),
+        disk_(std::in_place, history_, loop_, std::make_shared<const ChunkFolder>(folder),
+              DiskHistoryOptions{.limits = {.age = seconds(600)}, .boot_id = {}}) {}
+
+  /// Waits until what earlier runs wrote is there.
+  void wait_for_past() {
+    while (loop_.run_posted() == 0) std::this_thread::sleep_for(milliseconds(1));
+  }
+  /// Ends it in order.
+  void end() { disk_.reset(); }
+
+  VirtualLoop loop_;
+  LoopClock clock_;
+  EnergyHistory history_;
+  std::optional<DiskHistory> disk_;
+};
+
+class DiskHistoryTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path() const { return (root_.path() / "history").string(); }
+  /// A run from `from` to `to` seconds; what it answers at its end for its first 8 s.
+  std::vector<EnergyHistory::Energy> run(int from, int to) {
+    DaemonRun run(begin_ + seconds(from), path());
+    run.wait_for_past();  // the thread that reads has the lock, too
+    run.loop_.advance(seconds(to - from));
+    auto energies = run.history_.energies(at(from + 1), at(from + 8));
+    run.end();
+    return energies;
+  }
+  [[nodiscard]] TimePoint at(double after) const {
+    return begin_ + std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(after));
+  }
+
+  fakes::TempFolder root_;
+  TimePoint begin_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(DiskHistoryTest, HasTheEnergyOfTheRunBefore) {
+  const auto before = run(0, 10);
+  DaemonRun next(begin_ + seconds(15), path());
+  next.wait_for_past();
+  const auto after = next.history_.energies(at(1), at(8));
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    ASSERT_TRUE(after[i].figure.energy) << after[i].domain;
+    EXPECT_NEAR(after[i].figure.energy->si(), before[i].figure.energy.value().si(), 0.05);
+    EXPECT_NEAR(after[i].figure.unknown.count(), 0.0, 1e-3);
+    EXPECT_NEAR(after[i].figure.uncertainty.si(), before[i].figure.uncertainty.si(),
+                0.1 * before[i].figure.uncertainty.si());
+    EXPECT_EQ(after[i].figure.method, before[i].figure.method);
+  }
+}
+
+TEST_F(DiskHistoryTest, TheTimeBetweenTwoRunsIsUnknown) {
+  (void)run(0, 10);
+  DaemonRun next(begin_ + seconds(30), path());
+  next.wait_for_past();
+  next.loop_.advance(seconds(10));
+  const auto package = next.history_.energies(at(5), at(35)).front();
+  ASSERT_EQ(package.domain, Domain::package(0));
+  ASSERT_TRUE(package.figure.energy);
+  EXPECT_NEAR(package.figure.energy->si(), 10 * 50.0, 0.5);
+  EXPECT_NEAR(package.figure.unknown.count(), 20.0, 0.15);
+  EXPECT_TRUE(package.figure.flags.has(Flag::gap));
+  const auto between = next.history_.energies(at(15), at(25)).front();
+  EXPECT_FALSE(between.figure.energy);
+  EXPECT_NEAR(between.figure.unknown.count(), 10.0, 1e-6);
+}
+
+TEST_F(DiskHistoryTest, HasThePowerOfTheRunBefore) {
+  (void)run(0, 10);
+  DaemonRun next(begin_ + seconds(20), path());
+  next.wait_for_past();
+  next.loop_.advance(seconds(5));
+  for (const milliseconds width : {milliseconds(500), milliseconds(1000)}) {
+    const auto begin = from_unix(std::floor(to_unix(at(2))));
+    const auto count = static_cast<std::size_t>(seconds(22) / width);
+    const TimeColumns columns{.begin = begin, .width = width, .count = count, .steps = 1};
+    for (const auto& power : next.history_.powers(columns, Joules(0.0))) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const Seconds from = columns.edge(i) - begin_;
+        const Seconds to = columns.edge(i + 1) - begin_;
+        const bool is_known = to.count() < 9.5 || from.count() > 20.2;
+        const bool is_unknown = from.count() > 10.2 && to.count() < 19.8;
+        const bool has_mean = power.columns[i].mean.has_value();
+        EXPECT_TRUE(has_mean || !is_known) << power.domain << ' ' << i;
+        EXPECT_FALSE(has_mean && is_unknown) << power.domain << ' ' << i;
+        if (power.columns[i].mean && power.domain == Domain::package(0)) {
+          EXPECT_NEAR(power.columns[i].mean->si(), 50.0, 0.5) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DiskHistoryTest, ARunThatIsKilledLosesLessThanASecond) {
+  std::optional<DaemonRun> killed(std::in_place, begin_, path());
+  killed->loop_.advance(milliseconds(10'499));
+  // What a daemon leaves that is killed now: nothing of it runs on.
+  const std::string left = (root_.path() / "left").string();
+  const auto is_written = [&] {
+    std::filesystem::remove_all(left);
+    std::filesystem::copy(path(), left);
+    PastHistory past({.begin = {}, .end = TimePoint::max()});
+    const ChunkFolder folder(left);
+    std::string bytes;
+    for (const ChunkFile& file : folder.list()) {
+      if (folder.read(file.name, bytes)) (void)past.add(bytes);
+    }
+    const auto* const eras = past.find(Domain::package(0), "");
+    return eras != nullptr && eras->back().last >= stored_time(at(9.899));
+  };
+  // The thread that writes has all of it; it only has to come to it.
+  while (!is_written()) std::this_thread::sleep_for(milliseconds(1));
+  DaemonRun next(begin_ + seconds(20), left);
+  next.wait_for_past();
+  EXPECT_NEAR(next.history_.energies(at(0), at(10.499)).front().figure.unknown.count(), 0.5, 0.15);
+}
+
+TEST_F(DiskHistoryTest, ManyRunsAddUp) {
+  for (int i = 0; i < 20; ++i) (void)run(10 * i, 10 * i + 9);
+  DaemonRun next(begin_ + seconds(200), path());
+  next.wait_for_past();
+  const auto package = next.history_.energies(at(0), at(200)).front();
+  ASSERT_TRUE(package.figure.energy);
+  EXPECT_NEAR(package.figure.unknown.count(), 20.0, 20 * 0.11);
+  EXPECT_NEAR(package.figure.energy->si(), (200.0 - package.figure.unknown.count()) * 50.0, 1.0);
+}
+
+TEST_F(DiskHistoryTest, StrangersSeeThePresentRunAlone) {
+  (void)run(0, 10);
+  DaemonRun next(begin_ + seconds(15), path());
+  next.wait_for_past();
+  next.loop_.advance(seconds(5));
+  const auto package = next.history_.coarse_energies(at(1), at(8), Joules(1.0)).front();
+  ASSERT_EQ(package.domain, Domain::package(0));
+  EXPECT_FALSE(package.figure.energy);
+  const TimeColumns columns{.begin = at(1), .width = seconds(1), .count = 7, .steps = 1};
+  for (const ColumnPower& column : next.history_.powers(columns, Joules(1.0)).front().columns) {
+    EXPECT_FALSE(column.mean);
+  }
+}
+
+TEST_F(DiskHistoryTest, WhatIsOlderThanTheHistoryIsNotServed) {
+  (void)run(0, 10);
+  DaemonRun next(begin_ + seconds(2000), path());
+  next.wait_for_past();
+  EXPECT_FALSE(next.history_.energies(at(1), at(8)).front().figure.energy);
+}
+
+}  // namespace
+}  // namespace wattle::daemon
