@@ -116,7 +116,7 @@ std::optional<ShownExtent> recognize_extent(const System& system, HypervisorFlag
                                 printable(product.name), printable(product.vendor)));
   }
   if (flag.is_stated) return ShownExtent{.extent = MachineExtent::server};
-  if (const auto extent = extent_in_device_tree(system)) return extent;
+  if (auto extent = extent_in_device_tree(system)) return extent;
   if (has_chassis(product)) return ShownExtent{.extent = MachineExtent::server};
   return std::nullopt;
 }

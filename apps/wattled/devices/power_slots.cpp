@@ -19,6 +19,8 @@ constexpr int kMostSlotsAtOnce = 64;
 /// What Unix times, which are floating-point numbers, may be off.
 constexpr nanoseconds kUnixError = std::chrono::milliseconds(1);
 
+Watts watts_of(float watts) noexcept { return Watts(static_cast<double>(watts)); }
+
 void extend(PowerSummary& slot, Watts power) noexcept {
   const auto watts = static_cast<float>(power.si());
   slot.lowest = std::min(slot.lowest, watts);
@@ -128,9 +130,9 @@ PowerSummary PowerSlots::sum(std::int64_t first, std::int64_t last) const {
 CounterEdge PowerSlots::edge(std::int64_t slot) const {
   const PowerSummary before = sum(slot - 1, slot);
   const PowerSummary after = sum(slot, slot + 1);
-  const Watts highest(std::max({before.highest, after.highest, 0.0F}));
+  const Watts highest = watts_of(std::max({before.highest, after.highest, 0.0F}));
   const bool has_both = before.known > 0.0F && after.known > 0.0F;
-  const Watts lowest(has_both ? std::min(before.lowest, after.lowest) : 0.0F);
+  const Watts lowest = watts_of(has_both ? std::min(before.lowest, after.lowest) : 0.0F);
   return {.power = highest, .change = highest - lowest, .bracket = source_.counter->period()};
 }
 
@@ -147,9 +149,9 @@ std::vector<ColumnPower> PowerSlots::columns(const TimeColumns& columns) const {
         !counted_power(source_.counter->channel(), 0.0, columns.width).power) {
       continue;
     }
-    all[i] = {.mean = Watts(static_cast<double>(found.sum) / static_cast<double>(found.known)),
-              .lowest = Watts(found.lowest),
-              .highest = Watts(found.highest)};
+    all[i] = {.mean = watts_of(found.sum) / static_cast<double>(found.known),
+              .lowest = watts_of(found.lowest),
+              .highest = watts_of(found.highest)};
     if (source_.gauges.empty() && found.known == static_cast<float>(slots)) {
       all[i].uncertainty =
           column_uncertainty(source_.counter->channel(), edge(first), edge(first + slots)) /
