@@ -1,5 +1,8 @@
 // Daemons with a history on disk that are killed at random instants: what they had read is there
 // when the next one runs, but for the last second, and nothing else is.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "daemon.hpp"
+#include "sanitized.hpp"
 
 namespace wattle::integration {
 namespace {
@@ -181,6 +185,20 @@ TEST_F(DaemonKill, AnEndInOrderLosesNothing) {
   start();
   const Energy now = energies(from, to).at("package_0");
   EXPECT_NEAR(now.unknown_s, then.at("package_0").unknown_s, 0.15);
+}
+
+TEST_F(DaemonKill, WritesAlsoOnceItIsNoLongerRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer looks for leaks by means that are forbidden";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  serve({"--history-dir", folder(), "--user", "nobody"});
+  const auto is_written = [&] {
+    const std::filesystem::directory_iterator entries(folder());
+    return std::ranges::any_of(begin(entries), end(entries), [](const auto& entry) {
+      return entry.path().extension() == ".chunk" && entry.file_size() > 0;
+    });
+  };
+  EXPECT_TRUE(eventually(is_written));
 }
 
 TEST_F(DaemonKill, ADiskThatFailsHarmsNoAnswer) {

@@ -219,6 +219,10 @@ TimePoint stored_time(double unix_s) noexcept {
 
 TimePoint stored_time(TimePoint steady) noexcept { return stored_time(to_unix(steady)); }
 
+std::string frame_with(const std::string& content, std::uint64_t session) {
+  return frame_of(content, seed_of(session));
+}
+
 std::string encode(const ChunkHeader& header) {
   PackedWriter writer;
   writer.byte(static_cast<std::uint8_t>(FrameKind::header));
@@ -254,7 +258,7 @@ std::string encode(const StoredChannel& stored, std::uint64_t session) {
   put_length(writer, channel.update.spread);
   put_length(writer, channel.update.p99);
   writer.byte(channel.update.is_observed ? 1 : 0);
-  return frame_of(writer.bytes(), seed_of(session));
+  return frame_with(writer.bytes(), session);
 }
 
 std::string encode(const ValueBatch& batch, std::uint64_t session) {
@@ -267,7 +271,7 @@ std::string encode(const ValueBatch& batch, std::uint64_t session) {
     writer.number(static_cast<std::uint64_t>(values.period.count()));
     put_values(writer, values.values);
   }
-  return frame_of(writer.bytes(), seed_of(session));
+  return frame_with(writer.bytes(), session);
 }
 
 ChunkReader::ChunkReader(std::string_view bytes) : bytes_(bytes) {

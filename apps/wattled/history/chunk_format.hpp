@@ -80,6 +80,8 @@ inline constexpr std::size_t kMostChunkBytes = std::size_t{16} << 20U;
 [[nodiscard]] std::string encode(const ChunkHeader& header);
 [[nodiscard]] std::string encode(const StoredChannel& channel, std::uint64_t session);
 [[nodiscard]] std::string encode(const ValueBatch& batch, std::uint64_t session);
+/// A frame with any content.
+[[nodiscard]] std::string frame_with(const std::string& content, std::uint64_t session);
 
 /// Reads a chunk, whatever its bytes are. Parts whose checksum or content is wrong are left out.
 /// Threads: a value type.

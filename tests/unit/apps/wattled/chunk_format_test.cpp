@@ -40,6 +40,19 @@ TEST(Crc32c, IsThatOfTheStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xE3069283U);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAU);
   EXPECT_EQ(crc32c("456789", crc32c("123")), crc32c("123456789"));
+  EXPECT_EQ(crc32c(std::string(32, '\xFF')), 0x62A8AB43U);
+}
+
+TEST(Crc32c, IsTheSameInPiecesOfAnyLength) {
+  std::string bytes;
+  for (int i = 0; i < 50; ++i) bytes += static_cast<char>(7 * i);
+  std::uint32_t by_bytes = 0;
+  for (const char& each : bytes) by_bytes = crc32c({&each, 1}, by_bytes);
+  EXPECT_EQ(crc32c(bytes), by_bytes);
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    const std::string_view all = bytes;
+    EXPECT_EQ(crc32c(all.substr(cut), crc32c(all.substr(0, cut))), by_bytes) << cut;
+  }
 }
 
 TEST(ChunkFormat, AHeaderIsReadAsWritten) {
