@@ -39,9 +39,9 @@ double UnitSketch::quantile(double rank) const noexcept {
 UnitDistribution UnitSketch::distribution() const {
   UnitDistribution found{.none = none_};
   const auto is_used = [](std::uint64_t count) { return count > 0; };
-  const auto begin = std::ranges::find_if(buckets_, is_used);
-  if (begin == buckets_.end()) return found;
-  const auto first = static_cast<std::size_t>(begin - buckets_.begin());
+  std::size_t first = 0;
+  while (first < kBuckets && !is_used(buckets_.at(first))) ++first;
+  if (first == kBuckets) return found;
   std::size_t last = kBuckets - 1;
   while (!is_used(buckets_.at(last))) --last;
   std::size_t joined = 1;

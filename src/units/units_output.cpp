@@ -110,6 +110,7 @@ std::vector<std::string> remarks_on(const UnitDomain& domain) {
 
 std::vector<std::string> notes_on(const UnitsReport& report) {
   std::vector<std::string> notes;
+  notes.reserve(report.contrasts.size());
   for (const UnitContrast& contrast : report.contrasts) notes.push_back(contrast_line(contrast));
   const auto add = [&](std::uint64_t count, const char* what) {
     if (count > 0) notes.push_back(std::to_string(count) + " " + what);
