@@ -78,7 +78,7 @@ inline constexpr std::size_t kMostChunkBytes = std::size_t{16} << 20U;
 
 /// The start of a chunk; and its frames.
 [[nodiscard]] std::string encode(const ChunkHeader& header);
-[[nodiscard]] std::string encode(const StoredChannel& channel, std::uint64_t session);
+[[nodiscard]] std::string encode(const StoredChannel& stored, std::uint64_t session);
 [[nodiscard]] std::string encode(const ValueBatch& batch, std::uint64_t session);
 /// A frame with any content.
 [[nodiscard]] std::string frame_with(const std::string& content, std::uint64_t session);
