@@ -6,10 +6,8 @@
 #include "check.hpp"
 #include "history/past_history.hpp"
 
+namespace wattle::daemon {
 namespace {
-
-using namespace wattle;
-using namespace wattle::daemon;
 
 void read_chunk(std::string_view bytes) {
   ChunkReader reader(bytes);
@@ -44,10 +42,11 @@ std::string chunk_of(std::string_view contents) {
 }
 
 }  // namespace
+}  // namespace wattle::daemon
 
 FUZZ_TARGET(history_chunk)(const unsigned char* data, std::size_t size) {
-  const std::string_view bytes = fuzz::text_of(data, size);
-  read_chunk(bytes);
-  read_chunk(chunk_of(bytes));
+  const std::string_view bytes = wattle::fuzz::text_of(data, size);
+  wattle::daemon::read_chunk(bytes);
+  wattle::daemon::read_chunk(wattle::daemon::chunk_of(bytes));
   return 0;
 }

@@ -27,10 +27,7 @@ int kills() {
   return number != nullptr ? std::atoi(number) : 6;
 }
 
-double unix_now() {
-  using namespace std::chrono;
-  return duration<double>(system_clock::now().time_since_epoch()).count();
-}
+double unix_now() { return Seconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 void wait_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

@@ -40,23 +40,23 @@ std::vector<std::unique_ptr<Sensor>> sensors_from(TimePoint begin, const TimeSou
 class DaemonRun {
  public:
   DaemonRun(TimePoint begin, const std::string& folder)
-      : loop_(begin),
-        clock_(loop_),
-        history_(sensors_from(begin, clock_), loop_, clock_, seconds(600)),
-        disk_(std::in_place, history_, loop_, std::make_shared<const ChunkFolder>(folder),
-              DiskHistoryOptions{.limits = {.age = seconds(600)}, .boot_id = {}}) {}
+      : loop(begin),
+        clock(loop),
+        history(sensors_from(begin, clock), loop, clock, seconds(600)),
+        disk(std::in_place, history, loop, std::make_shared<const ChunkFolder>(folder),
+             DiskHistoryOptions{.limits = {.age = seconds(600)}, .boot_id = {}}) {}
 
   /// Waits until what earlier runs wrote is there.
   void wait_for_past() {
-    while (loop_.run_posted() == 0) std::this_thread::sleep_for(milliseconds(1));
+    while (loop.run_posted() == 0) std::this_thread::sleep_for(milliseconds(1));
   }
   /// Ends it in order.
-  void end() { disk_.reset(); }
+  void end() { disk.reset(); }
 
-  VirtualLoop loop_;
-  LoopClock clock_;
-  EnergyHistory history_;
-  std::optional<DiskHistory> disk_;
+  VirtualLoop loop;
+  LoopClock clock;
+  EnergyHistory history;
+  std::optional<DiskHistory> disk;
 };
 
 class DiskHistoryTest : public testing::Test {
@@ -66,8 +66,8 @@ class DiskHistoryTest : public testing::Test {
   std::vector<EnergyHistory::Energy> run(int from, int to) {
     DaemonRun run(begin_ + seconds(from), path());
     run.wait_for_past();  // the thread that reads has the lock, too
-    run.loop_.advance(seconds(to - from));
-    auto energies = run.history_.energies(at(from + 1), at(from + 8));
+    run.loop.advance(seconds(to - from));
+    auto energies = run.history.energies(at(from + 1), at(from + 8));
     run.end();
     return energies;
   }
@@ -83,7 +83,7 @@ TEST_F(DiskHistoryTest, HasTheEnergyOfTheRunBefore) {
   const auto before = run(0, 10);
   DaemonRun next(begin_ + seconds(15), path());
   next.wait_for_past();
-  const auto after = next.history_.energies(at(1), at(8));
+  const auto after = next.history.energies(at(1), at(8));
   ASSERT_EQ(after.size(), before.size());
   for (std::size_t i = 0; i < after.size(); ++i) {
     ASSERT_TRUE(after[i].figure.energy) << after[i].domain;
@@ -99,14 +99,14 @@ TEST_F(DiskHistoryTest, TheTimeBetweenTwoRunsIsUnknown) {
   (void)run(0, 10);
   DaemonRun next(begin_ + seconds(30), path());
   next.wait_for_past();
-  next.loop_.advance(seconds(10));
-  const auto package = next.history_.energies(at(5), at(35)).front();
+  next.loop.advance(seconds(10));
+  const auto package = next.history.energies(at(5), at(35)).front();
   ASSERT_EQ(package.domain, Domain::package(0));
   ASSERT_TRUE(package.figure.energy);
   EXPECT_NEAR(package.figure.energy->si(), 10 * 50.0, 0.5);
   EXPECT_NEAR(package.figure.unknown.count(), 20.0, 0.15);
   EXPECT_TRUE(package.figure.flags.has(Flag::gap));
-  const auto between = next.history_.energies(at(15), at(25)).front();
+  const auto between = next.history.energies(at(15), at(25)).front();
   EXPECT_FALSE(between.figure.energy);
   EXPECT_NEAR(between.figure.unknown.count(), 10.0, 1e-6);
 }
@@ -115,12 +115,12 @@ TEST_F(DiskHistoryTest, HasThePowerOfTheRunBefore) {
   (void)run(0, 10);
   DaemonRun next(begin_ + seconds(20), path());
   next.wait_for_past();
-  next.loop_.advance(seconds(5));
+  next.loop.advance(seconds(5));
   for (const milliseconds width : {milliseconds(500), milliseconds(1000)}) {
     const auto begin = from_unix(std::floor(to_unix(at(2))));
     const auto count = static_cast<std::size_t>(seconds(22) / width);
     const TimeColumns columns{.begin = begin, .width = width, .count = count, .steps = 1};
-    for (const auto& power : next.history_.powers(columns, Joules(0.0))) {
+    for (const auto& power : next.history.powers(columns, Joules(0.0))) {
       for (std::size_t i = 0; i < count; ++i) {
         const Seconds from = columns.edge(i) - begin_;
         const Seconds to = columns.edge(i + 1) - begin_;
@@ -139,7 +139,7 @@ TEST_F(DiskHistoryTest, HasThePowerOfTheRunBefore) {
 
 TEST_F(DiskHistoryTest, ARunThatIsKilledLosesLessThanASecond) {
   std::optional<DaemonRun> killed(std::in_place, begin_, path());
-  killed->loop_.advance(milliseconds(10'499));
+  killed->loop.advance(milliseconds(10'499));
   // What a daemon leaves that is killed now: nothing of it runs on.
   const std::string left = (root_.path() / "left").string();
   const auto is_written = [&] {
@@ -158,14 +158,14 @@ TEST_F(DiskHistoryTest, ARunThatIsKilledLosesLessThanASecond) {
   while (!is_written()) std::this_thread::sleep_for(milliseconds(1));
   DaemonRun next(begin_ + seconds(20), left);
   next.wait_for_past();
-  EXPECT_NEAR(next.history_.energies(at(0), at(10.499)).front().figure.unknown.count(), 0.5, 0.15);
+  EXPECT_NEAR(next.history.energies(at(0), at(10.499)).front().figure.unknown.count(), 0.5, 0.15);
 }
 
 TEST_F(DiskHistoryTest, ManyRunsAddUp) {
   for (int i = 0; i < 20; ++i) (void)run(10 * i, 10 * i + 9);
   DaemonRun next(begin_ + seconds(200), path());
   next.wait_for_past();
-  const auto package = next.history_.energies(at(0), at(200)).front();
+  const auto package = next.history.energies(at(0), at(200)).front();
   ASSERT_TRUE(package.figure.energy);
   EXPECT_NEAR(package.figure.unknown.count(), 20.0, 20 * 0.11);
   EXPECT_NEAR(package.figure.energy->si(), (200.0 - package.figure.unknown.count()) * 50.0, 1.0);
@@ -175,12 +175,13 @@ TEST_F(DiskHistoryTest, StrangersSeeThePresentRunAlone) {
   (void)run(0, 10);
   DaemonRun next(begin_ + seconds(15), path());
   next.wait_for_past();
-  next.loop_.advance(seconds(5));
-  const auto package = next.history_.coarse_energies(at(1), at(8), Joules(1.0)).front();
+  next.loop.advance(seconds(5));
+  const auto package = next.history.coarse_energies(at(1), at(8), Joules(1.0)).front();
   ASSERT_EQ(package.domain, Domain::package(0));
   EXPECT_FALSE(package.figure.energy);
   const TimeColumns columns{.begin = at(1), .width = seconds(1), .count = 7, .steps = 1};
-  for (const ColumnPower& column : next.history_.powers(columns, Joules(1.0)).front().columns) {
+  const auto powers = next.history.powers(columns, Joules(1.0));
+  for (const ColumnPower& column : powers.front().columns) {
     EXPECT_FALSE(column.mean);
   }
 }
@@ -189,7 +190,7 @@ TEST_F(DiskHistoryTest, WhatIsOlderThanTheHistoryIsNotServed) {
   (void)run(0, 10);
   DaemonRun next(begin_ + seconds(2000), path());
   next.wait_for_past();
-  EXPECT_FALSE(next.history_.energies(at(1), at(8)).front().figure.energy);
+  EXPECT_FALSE(next.history.energies(at(1), at(8)).front().figure.energy);
 }
 
 }  // namespace
