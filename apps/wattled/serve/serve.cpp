@@ -351,7 +351,6 @@ int serve(const ServeOptions& options) {
   EventLoop loop;
   Ending ending;
   end_on_signals(loop, ending);
-
   for (const std::string& line : options.without_effect) log_warning(line);
   Inventory inventory = find_inventory(options);
   const std::size_t most_connections = possible_connections(options.most_connections);
