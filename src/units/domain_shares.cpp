@@ -166,7 +166,10 @@ void DomainShares::share_out(Interval& interval, double weight_s, double covered
     balance_.idle += Joules(joules - above);
     doubt_.idle_j += idle_power->uncertainty.si() * known_s;
   } else if (idle_power && covered_s < length_s) {
-    above -= idle_power->power.si() * known_s * (length_s - covered_s) / length_s;
+    // Where less was drawn than the idle power, all of it is: with idle power to the units no share
+    // is negative.
+    const double idle_j = idle_power->power.si() * known_s * (length_s - covered_s) / length_s;
+    above -= std::clamp(idle_j, 0.0, std::max(joules, 0.0));
     balance_.without_units += Joules(joules - above);
   }
   interval.rate = above / weight_s;

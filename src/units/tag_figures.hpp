@@ -57,7 +57,8 @@ class TagFigures {
   void add_unknown() noexcept { ++unknown_; }
   void add_short() noexcept { ++short_; }
 
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// One has ended, with or without a known energy.
+  [[nodiscard]] bool has_units() const noexcept { return count_ + unknown_ > 0; }
   /// Everything but names and what a regression finds.
   [[nodiscard]] UnitTag summary(const SumDoubt& doubt) const;
 

@@ -251,15 +251,20 @@ UnitsReport UnitBook::report() const {
     if (tag.count > 0) add_fit(tag, column, fits);
     report.tags.push_back(std::move(tag));
   };
-  for (std::size_t i = 0; i < figures_.size(); ++i) {
-    const auto column = static_cast<std::uint16_t>(i);
-    if (tags_.name(column).of) continue;
-    if (column == UnitTags::kOther && figures_[i].count() == 0) continue;
-    add(column);
+  const auto add_with_phases = [&](std::size_t column) {
+    add(static_cast<std::uint16_t>(column));
     for (std::size_t j = 0; j < figures_.size(); ++j) {
       if (tags_.name(static_cast<std::uint16_t>(j)).of == column)
         add(static_cast<std::uint16_t>(j));
     }
+  };
+  for (std::size_t i = 0; i < figures_.size(); ++i) {
+    if (i == UnitTags::kOther || tags_.name(static_cast<std::uint16_t>(i)).of) continue;
+    add_with_phases(i);
+  }
+  // Last, so that a tag keeps its place when there come to be too many.
+  if (!figures_.empty() && figures_[UnitTags::kOther].has_units()) {
+    add_with_phases(UnitTags::kOther);
   }
   report.contrasts = contrasts(fits);
   return report;

@@ -47,7 +47,6 @@ class UnitBook {
   [[nodiscard]] std::size_t domains() const noexcept { return shares_.size(); }
   [[nodiscard]] const DomainShares& shares(std::size_t domain) const { return shares_[domain]; }
   [[nodiscard]] const LoadSeries& series(std::size_t domain) const { return series_[domain]; }
-  [[nodiscard]] const TagFigures& figures(std::uint16_t column) const { return figures_[column]; }
   /// Events that wait for readings.
   [[nodiscard]] std::size_t pending_events() const noexcept { return log_.events.size(); }
 

@@ -27,7 +27,7 @@ std::size_t UnitTags::place_of(std::string_view name,
 
 std::uint16_t UnitTags::column(std::string_view name, std::optional<std::uint16_t> of) {
   name = name.substr(0, kLongestName);
-  if (of == kOther) return kOther;
+  if (of == kOther || (!of && name == names_[kOther]->name)) return kOther;
   if (const std::uint16_t column = places_[place_of(name, of)].load(std::memory_order_acquire)) {
     return column;
   }

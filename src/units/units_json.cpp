@@ -58,7 +58,17 @@ bool are_possible_groups(const std::vector<UnitGroup>& groups) noexcept {
          });
 }
 
+/// Alike, but for rounding.
+bool is_same_energy(Joules one, Joules other) noexcept {
+  constexpr double kRounding = 1e-6;
+  const double larger = std::max(std::abs(one.si()), std::abs(other.si()));
+  return std::abs(one.si() - other.si()) <= kRounding * larger + kRounding;
+}
+
 bool is_possible_part(const UnitTag& tag) noexcept {
+  if (tag.mean && !is_same_energy(tag.sum, tag.mean->value * static_cast<double>(tag.count))) {
+    return false;
+  }
   for (const auto& range : {tag.mean, tag.median, tag.p95, tag.p99, tag.per_work, tag.fitted}) {
     if (!is_possible_part(range)) return false;
   }
@@ -74,6 +84,8 @@ bool is_possible_part(const UnitDomain& domain) noexcept {
        {balance.measured, balance.units, balance.running, balance.idle, balance.without_units}) {
     if (!is_unit_number(part.si(), kMostQuantity)) return false;
   }
+  const Joules parts = balance.units + balance.running + balance.idle + balance.without_units;
+  if (!is_same_energy(parts, balance.measured)) return false;
   for (const auto& power : {domain.share, domain.slope}) {
     if (power && !is_unit_number(power->si(), kMostQuantity)) return false;
   }

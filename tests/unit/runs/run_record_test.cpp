@@ -185,6 +185,7 @@ UnitsReport units_with(const std::function<void(Json&)>& change) {
 TEST(RunRecord, LeavesOutUnitsThatNoRunHas) {
   const std::vector<std::pair<const char*, Json>> impossible = {
       {"sum_j", 1e300},
+      {"sum_j", nullptr},  // does not go with the mean
       {"work", -1.0},
       {"count", 18446744073709551615U},
       {"mean_time_s", -5.0},
@@ -199,6 +200,9 @@ TEST(RunRecord, LeavesOutUnitsThatNoRunHas) {
   }
   EXPECT_THAT(units_with([](Json& json) { json["domains"][0]["idle_w"] = 1e300; }).domains,
               IsEmpty());
+  EXPECT_THAT(units_with([](Json& json) { json["domains"][0].erase("measured_j"); }).domains,
+              IsEmpty())
+      << "parts of nothing";
   EXPECT_THAT(units_with([](Json& json) { json["contrasts"][0]["first"] = 7; }).contrasts,
               IsEmpty());
 }

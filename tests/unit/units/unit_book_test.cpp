@@ -74,6 +74,35 @@ TEST_F(UnitBookTest, GivesTimeWithoutUnitsToNobody) {
   EXPECT_EQ(own.shares(0).balance().without_units, Joules(5.0));
 }
 
+/// A mean of all time without units can be far above what the machine draws now.
+TEST_F(UnitBookTest, HasNoShareBelowZeroWhereIdlePowerFell) {
+  UnitBook& own = book({{.name = "package_0", .idle = UnitIdlePower{"package_0", Watts(100.0)}}});
+  clock_.advance(95ms);
+  const Unit a = begin("a");
+  clock_.advance(5ms);
+  reads(7.0);
+  end(a);
+  settle();
+  EXPECT_GE(joules_of(a), 0.0);
+  const UnitBalance balance = own.shares(0).balance();
+  EXPECT_NEAR(sum_of(balance), 7.0, 1e-9);
+}
+
+TEST_F(UnitBookTest, NamesOtherTagsLast) {
+  UnitBook& own = book();
+  std::vector<Unit> units;
+  for (int i = 0; i < 12; ++i) units.push_back(begin("tag " + std::to_string(i)));
+  clock_.advance(1s);
+  reads(12.0);
+  for (const Unit& unit : units) end(unit);
+  settle();
+  const UnitsReport report = own.report();
+  ASSERT_EQ(report.tags.size(), 9U);
+  EXPECT_EQ(report.tags.front().tag, "tag 0");
+  EXPECT_EQ(report.tags.back().tag, "other");
+  EXPECT_EQ(report.tags.back().count, 4U);
+}
+
 TEST_F(UnitBookTest, KeepsIdlePowerForNobodyIfAsked) {
   UnitBook& own = book({{.name = "package_0", .idle = UnitIdlePower{"package_0", Watts(4.0)}}},
                        {.idle = IdleShare::kept, .lag = 0ns});
@@ -228,7 +257,7 @@ TEST_F(UnitBookTest, ForgetsResultsBeyondItsLimit) {
   EXPECT_EQ(own.state(ids.back()), UnitState::done);
   EXPECT_LE(std::ranges::count_if(ids, [&](UnitId id) { return own.state(id) == UnitState::done; }),
             4);
-  EXPECT_EQ(own.figures(1).count(), 100U);
+  EXPECT_EQ(own.report().tags.front().count, 100U);
 }
 
 TEST_F(UnitBookTest, WithoutADomainKnowsNoEnergy) {

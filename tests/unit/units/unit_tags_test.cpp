@@ -37,6 +37,11 @@ TEST(UnitTags, CountWhatDoesNotFitInAsOther) {
   EXPECT_NE(tags.column("request 2"), UnitTags::kOther);
 }
 
+TEST(UnitTags, HaveOneOther) {
+  UnitTags tags(3);
+  EXPECT_EQ(tags.column("other"), UnitTags::kOther);
+}
+
 TEST(UnitTags, CutLongNames) {
   UnitTags tags(3);
   EXPECT_EQ(tags.column(std::string(300, 'x')), tags.column(std::string(255, 'x')));
