@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "daemon.hpp"
@@ -48,8 +49,9 @@ TEST_F(DaemonEnergy, IsThatOfTheWindow) {
   const std::array expected = {std::pair("package_0", 200.0), std::pair("package_1", 200.0),
                                std::pair("dram_0", 200.0), std::pair("nvidia_gpu_0", 150.0),
                                std::pair("nvidia_gpu_1", 240.0)};
-  // The player is a process in real time: what it plays lags when the machine is busy. What nobody
-  // read in time is unknown, so this takes the first window in which both kept up.
+  // The player of packages and DRAM is a process in real time: what it plays lags when the machine
+  // is busy. What nobody read in time is unknown. So this takes the first window in which both kept
+  // up. The GPUs' energy is by the clock: it is right in each window.
   constexpr int kWindows = 5;
   constexpr double kMostUnknownS = 0.2;
   constexpr double kMostError = 0.1;
@@ -57,8 +59,9 @@ TEST_F(DaemonEnergy, IsThatOfTheWindow) {
   const auto kept_up = [&](const auto& pair) {
     const Json found = of(answer, pair.first);
     return found.is_object() && found["energy_j"].is_number() &&
-           std::abs(found["energy_j"].template get<double>() - pair.second) <
-               kMostError * pair.second &&
+           (std::string_view(pair.first).starts_with("nvidia") ||
+            std::abs(found["energy_j"].template get<double>() - pair.second) <
+                kMostError * pair.second) &&
            found["unknown_s"].template get<double>() <= kMostUnknownS;
   };
   for (int i = 0; i < kWindows; ++i) {
@@ -98,10 +101,18 @@ TEST_F(DaemonEnergy, IsDividedAmongUnitsOfWork) {
   EXPECT_EQ(post("/api/v1/units/end?tag=b&id=1").status, 404);
   EXPECT_EQ(post("/api/v1/units/end?tag=a%1b&work=5&id=" + id).status, 200);
   Json units;
-  ASSERT_TRUE(eventually([&] {
-    units = parse_json(get("/api/v1/units").body)["units"];
-    return !units["tags"].empty() && units["tags"][0]["count"] == 1;
-  })) << units;
+  // On a busy machine a reading may come late: the energy of a unit is unknown then. Another one.
+  for (int ended = 1; ended <= 5; ++ended) {
+    ASSERT_TRUE(eventually([&] {
+      units = parse_json(get("/api/v1/units").body)["units"];
+      return !units["tags"].empty() &&
+             units["tags"][0]["count"].get<int>() + units["tags"][0]["unknown"].get<int>() == ended;
+    })) << units;
+    if (units["tags"][0]["count"] == 1) break;
+    post("/api/v1/units/start?tag=a%1b&weight=2&id=" + id);
+    post("/api/v1/units/end?tag=a%1b&work=5&id=" + id);
+  }
+  ASSERT_EQ(units["tags"][0]["count"], 1) << units;
   ASSERT_EQ(units["tags"].size(), 1U) << units;
   EXPECT_EQ(units["tags"][0]["work"], 5.0);
   EXPECT_EQ(units["domains"].size(), 5U) << "two packages, a DRAM, two GPUs";

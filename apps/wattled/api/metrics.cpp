@@ -231,10 +231,12 @@ void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
                        .help = "Units of work whose energy is unknown.",
                        .kind = MetricKind::counter,
                        .samples = {}};
+  std::set<std::string> seen;  // as in `refused_of`
   for (const UnitTag& tag : units.report.tags) {
     if (!tag.phase.empty()) continue;
     if (energy.samples.size() == kMostMetricTags) break;
-    const std::vector<Label> labels = {{"tag", printable(tag.tag)}};
+    const std::vector<Label> labels = {{"tag", printable(tag.tag, std::string::npos)}};
+    if (!seen.insert(labels.front().second).second) continue;
     energy.samples.push_back({.labels = labels,
                               .value = tag.sum.si(),
                               .created_unix_s = units.since_unix_s,
@@ -253,6 +255,11 @@ void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
                       .help = "Units of work that ended because their timeout passed.",
                       .kind = MetricKind::counter,
                       .samples = {{{}, static_cast<double>(units.timed_out), units.since_unix_s}}});
+  families.push_back(
+      {.name = "wattle_units_beyond_tags",
+       .help = "Units of work that count as other: there were too many tags.",
+       .kind = MetricKind::counter,
+       .samples = {{{}, static_cast<double>(units.report.beyond_tags), units.since_unix_s}}});
 }
 
 MetricFamily build_of(const DaemonMetrics& metrics) {

@@ -146,7 +146,7 @@ void sensors(Service& service, const Request& /*request*/, const ExchangePtr& ex
 
 void metrics(Service& service, const Request& request, const ExchangePtr& exchange) {
   const MetricsFormat format = metrics_format(request.head.accept.value_or(""));
-  const bool has_units = !request.is_coarse;
+  const bool has_units = may_see_units(service, request);
   service.scrape().gather(service.view(request), [&service, exchange, format,
                                                   has_units](std::vector<DomainMetrics> domains) {
     DaemonMetrics all{.version = std::string(version()),

@@ -25,15 +25,16 @@ constexpr double kLongestTimeoutS = 86'400.0;
 constexpr double kMostWorkOfUnit = 1e18;
 
 /// The units that may be shown to the caller, or changed. Null: the client has got an error.
-ServedUnits* units_for(Service& service, const Request& request, const ExchangePtr& exchange,
-                       bool changes) {
+ServedUnits* units_for(Service& service, const Request& request, const ExchangePtr& exchange) {
   ServedUnits* const units = service.units();
   if (units == nullptr) {
     exchange->answer(error_response(
-        404, "This server has no units of work: start wattled with --history SECONDS."));
+        404,
+        fmt::format("This server has no units of work: start wattled with --history {} or more.",
+                    ServedUnits::kLeastHistory.count())));
     return nullptr;
   }
-  if (changes && !service.key() && !request.peer.is_local_socket) {
+  if (!service.key() && !request.peer.is_local_socket) {
     exchange->answer(error_response(
         403,
         "Units of work over TCP need a token, and this server has no signing key; use its "
@@ -93,7 +94,7 @@ Response unit_refusal(ServedUnits::Start start) {
 }
 
 void start_unit(Service& service, const Request& request, const ExchangePtr& exchange) {
-  ServedUnits* const units = units_for(service, request, exchange, true);
+  ServedUnits* const units = units_for(service, request, exchange);
   if (units == nullptr) return;
   const UrlQuery query =
       UrlQuery::parse(request.target.query, {"tag", "id", "weight", "timeout_s"});
@@ -111,7 +112,7 @@ void start_unit(Service& service, const Request& request, const ExchangePtr& exc
 }
 
 void end_unit(Service& service, const Request& request, const ExchangePtr& exchange) {
-  ServedUnits* const units = units_for(service, request, exchange, true);
+  ServedUnits* const units = units_for(service, request, exchange);
   if (units == nullptr) return;
   const UrlQuery query = UrlQuery::parse(request.target.query, {"tag", "id", "work"});
   const std::string tag = unit_tag_in(query);
@@ -127,7 +128,7 @@ void end_unit(Service& service, const Request& request, const ExchangePtr& excha
 }
 
 void show_units(Service& service, const Request& request, const ExchangePtr& exchange) {
-  ServedUnits* const units = units_for(service, request, exchange, false);
+  ServedUnits* const units = units_for(service, request, exchange);
   if (units == nullptr) return;
   (void)UrlQuery::parse(request.target.query, {});
   const std::optional<double> since = units->since_unix_s();
@@ -147,6 +148,10 @@ constexpr std::array kUnitRoutes = {
 };
 
 }  // namespace
+
+bool may_see_units(const Service& service, const Request& request) noexcept {
+  return (service.key() || request.peer.is_local_socket) && !request.is_coarse;
+}
 
 std::span<const Route> unit_routes() noexcept { return kUnitRoutes; }
 

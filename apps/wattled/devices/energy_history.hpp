@@ -59,6 +59,7 @@ class EnergyHistory {
     std::vector<ColumnPower> columns;
   };
   [[nodiscard]] TimePoint now() const { return loop_.now(); }
+  [[nodiscard]] std::chrono::seconds kept() const noexcept { return kept_; }
   /// The start of what is kept.
   [[nodiscard]] TimePoint oldest() const { return loop_.now() - kept_; }
   /// Columns that these slots hold cost little, however long they are.

@@ -34,8 +34,10 @@ class ServedUnits {
  public:
   /// Units at a time.
   static constexpr std::size_t kMostRunning = 10'000;
+  /// A history that forgets sooner has nothing any more of what is divided a second later.
+  static constexpr std::chrono::seconds kLeastHistory{3};
 
-  /// `history` outlives it.
+  /// `history` outlives it, and keeps at least `kLeastHistory`.
   ServedUnits(EnergyHistory& history, Loop& loop);
 
   enum class Start : std::uint8_t {

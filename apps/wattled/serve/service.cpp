@@ -57,7 +57,9 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
 void Service::set_energy_history(std::unique_ptr<EnergyHistory> history) {
   units_.reset();
   history_ = std::move(history);
-  if (history_) units_ = std::make_unique<ServedUnits>(*history_, loop_);
+  if (history_ && history_->kept() >= ServedUnits::kLeastHistory) {
+    units_ = std::make_unique<ServedUnits>(*history_, loop_);
+  }
 }
 
 DomainKinds Service::missing_kinds() const {

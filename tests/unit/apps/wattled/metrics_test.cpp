@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "report/golden.hpp"
@@ -130,6 +132,26 @@ TEST(Metrics, HaveAFewOfManyTags) {
   const std::string text = metrics_text(families_of(metrics), MetricsFormat::prometheus);
   EXPECT_THAT(text, HasSubstr("wattle_unit_energy_joules_sum{tag=\"63\"}"));
   EXPECT_EQ(text.find("tag=\"64\""), std::string::npos);
+}
+
+// A duplicate invalidates a scrape, and tags that are alike at first are not the same.
+TEST(Metrics, HaveEachLabelOfTagsOnce) {
+  const std::string alike(220, 'x');
+  UnitsReport report;
+  for (const std::string& tag :
+       {alike + "1", alike + "2", std::string("a\x1b"), std::string("a\\x1b")}) {
+    report.tags.push_back({.tag = tag, .count = 1, .sum = Joules(1.0)});
+  }
+  DaemonMetrics metrics{.version = "1", .domains = {}, .refused = {}, .dropped = {}};
+  metrics.units = UnitMetrics{.report = report};
+  const std::string text = metrics_text(families_of(metrics), MetricsFormat::prometheus);
+  std::set<std::string> series;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line;
+  }
+  EXPECT_THAT(text, HasSubstr(alike + "2\""));
 }
 
 TEST(Metrics, OfAMachineWithoutSensorsReportTheVersion) {
