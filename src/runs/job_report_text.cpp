@@ -205,8 +205,8 @@ std::vector<std::string> unit_cells(const ReportedUnits& units) {
   };
   std::string count = fmt::format("{}", units.count);
   if (units.unknown > 0) count += fmt::format(" (+{} unknown)", units.unknown);
-  std::string name = units.tag;
-  if (!units.phase.empty()) name += ":" + units.phase;
+  std::string name = printable(units.tag);
+  if (!units.phase.empty()) name += ":" + printable(units.phase);
   return {std::move(name), std::move(count), to_text(units.sum), cell(units.mean),
           cell(units.per_work)};
 }

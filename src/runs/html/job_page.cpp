@@ -126,7 +126,7 @@ void add_runs(Page& page, const JobReport& report) {
 
 void add_units(Page& page, const JobReport& report) {
   if (report.units.empty()) return;
-  Table table{.caption = "Units of work of all runs", .columns = {}, .rows = {}};
+  Table table{.caption = "Units of work of the runs that are counted", .columns = {}, .rows = {}};
   for (const char* title : kUnitTitles) table.columns.push_back({title, !table.columns.empty()});
   const std::size_t listed = std::min(report.units.size(), kMostUnitRows);
   for (std::size_t i = 0; i < listed; ++i) table.rows.push_back(unit_cells(report.units[i]));
