@@ -1,21 +1,36 @@
 #include "run/csv_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 
 #include "base/files/output_path.hpp"
 #include "base/files/whole_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
+namespace {
+
+/// As many rows as `most` bytes hold, but at least one.
+std::string_view whole_rows(std::string_view rows, std::size_t most) {
+  if (rows.size() <= most) return rows;
+  std::size_t end = rows.rfind('\n', most - 1);
+  if (end == std::string_view::npos) end = rows.find('\n');
+  return rows.substr(0, end == std::string_view::npos ? rows.size() : end + 1);
+}
+
+}  // namespace
 
 CsvFile::CsvFile(const std::string& path, std::string_view header, bool append)
     : path_(path), fd_(open(path, header, append)) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
+  is_special_ = !S_ISREG(status.st_mode);
   is_continued_ = append && status.st_size > 0;
   if (status.st_size == 0) add(header);
   if (error_ != 0) throw WriteError(path, error_);
@@ -39,7 +54,20 @@ Fd CsvFile::open(const std::string& path, std::string_view header, bool append) 
 }
 
 void CsvFile::add(std::string_view rows) {
-  if (error_ != 0 || rows.empty()) return;
+  while (error_ == 0 && !rows.empty()) {
+    const std::string_view part = is_special_ ? whole_rows(rows, PIPE_BUF) : rows;
+    write_whole(part);
+    rows.remove_prefix(part.size());
+  }
+}
+
+/// A pipe takes this much whole, or nothing; its reader may be a moment behind.
+void CsvFile::write_whole(std::string_view rows) {
+  constexpr int kPatienceMs = 100;
+  if (is_special_) {
+    pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+    (void)::poll(&ready, 1, kPatienceMs);
+  }
   const ssize_t written = ::write(fd_.get(), rows.data(), rows.size());
   if (written == static_cast<ssize_t>(rows.size())) return;
   error_ = written < 0 ? errno : ENOSPC;
@@ -51,6 +79,9 @@ void CsvFile::add(std::string_view rows) {
   }
 }
 
-std::string CsvFile::failure() const { return error_ == 0 ? "" : WriteError(path_, error_).what(); }
+std::string CsvFile::failure() const {
+  if (error_ == EAGAIN) return fmt::format("cannot write {}: its reader is too slow", path_);
+  return error_ == 0 ? "" : WriteError(path_, error_).what();
+}
 
 }  // namespace wattle::app

@@ -8,8 +8,9 @@
 
 namespace wattle::app {
 
-/// Rows are written with one system call: a run that is killed leaves whole rows. After one that
-/// could not be written it does nothing. Threads: one at a time.
+/// Rows are written with one system call: a run that is killed leaves whole rows. So does a pipe
+/// whose reader is slow: what it does not take within 0.1 s ends the rows. After one that could not
+/// be written it does nothing. Threads: one at a time.
 class CsvFile {
  public:
   /// Puts a new file with the header in the place of the old one, or with `append` opens the old
@@ -27,9 +28,11 @@ class CsvFile {
 
  private:
   [[nodiscard]] static Fd open(const std::string& path, std::string_view header, bool append);
+  void write_whole(std::string_view rows);
 
   std::string path_;
   Fd fd_;
+  bool is_special_ = false;  ///< no regular file: a pipe, a terminal
   bool is_continued_ = false;
   int error_ = 0;
 };
