@@ -52,12 +52,12 @@ struct Seen {
   TopObservation gpus{};  ///< its devices are GPUs alone
 };
 
+constexpr DomainKinds kGpuKinds = DomainKinds::of({DomainCategory::gpu});
+
 /// GPUs have their own sensors and their own users: their energy is no part of the groups'.
-TopObserver watch_gpus(TopOptions options) {
+TopObserver watch_gpus(TopOptions options, Survey found) {
   options.estimate = false;
-  const DomainKinds kinds = DomainKinds::of({DomainCategory::gpu});
-  return {options, with_privileges([&] { return survey(options.system, machine_clock(), kinds); }),
-          kinds};
+  return {options, std::move(found), kGpuKinds};
 }
 
 std::string gpu_text(const Seen& seen, TextStyle style) {
@@ -185,6 +185,7 @@ std::string to_json(const Seen& seen) {
         {"basis", seen.idle ? text_or_null(seen.energy_note) : Json(nullptr)},
         {"unknown", seen.idle ? Json(nullptr) : text_or_null(seen.energy_note)}}},
       {"gpus", std::move(gpus)},
+      {"gpus_s", whole_nanoseconds(seen.gpus.elapsed)},
       {"missing", std::move(missing)},
       {"estimate", wattle::json_of(seen.estimate)},
       {"groups", std::move(groups)},
@@ -196,8 +197,10 @@ std::string to_json(const Seen& seen) {
 
 int top_once(const TopOptions& options) {
   const Fd end = end_signals();
-  Survey found = with_privileges([&] {
-    return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));
+  auto [found, found_gpus] = with_privileges([&] {
+    constexpr DomainKinds kCpuKinds = DomainKinds::of({DomainCategory::cpu});
+    return std::pair(survey(options.system, machine_clock(), kCpuKinds),
+                     survey(options.system, machine_clock(), kGpuKinds));
   });
   std::string reason = found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
@@ -205,8 +208,8 @@ int top_once(const TopOptions& options) {
   const std::set<std::string> domains = shared_domains(window);
   EnergyEstimator estimator({.system = options.system});
   const CpuLoadReader reader(options.system);
-  TopObserver gpus = watch_gpus(options);
   const auto uses_begin = read_process_times(options.system);
+  TopObserver gpus = watch_gpus(options, std::move(found_gpus));
   window.read(true);
   estimator.start();
   const auto load_begin = reader.read();
@@ -219,6 +222,7 @@ int top_once(const TopOptions& options) {
   estimator.stop();
   const auto load_end = reader.read();
   const TimePoint ended = machine_clock().now();
+  TopObservation of_gpus = gpus.observe();
   const auto uses = uses_between(uses_begin, read_process_times(options.system));
   const auto load =
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
@@ -232,7 +236,7 @@ int top_once(const TopOptions& options) {
                         [&](const ProcessUse& use) { return group_name(options, use, users); }),
       .wall = ended - begin,
       .covers = {domains.begin(), domains.end()},
-      .gpus = gpus.observe()};
+      .gpus = std::move(of_gpus)};
   if (!domains.empty()) {
     seen.measured = shared_energy(window, seen.covers, begin, ended);
     if (!seen.measured) reason = why_not_shared(window, seen.covers, begin, ended);
