@@ -136,49 +136,57 @@ std::vector<std::string> row_cells(const BenchRecord& bench, const BenchCommand&
   return cells;
 }
 
+/// Of all commands.
+std::vector<std::string> parameter_columns(const BenchRecord& bench) {
+  std::vector<std::string> columns;
+  for (const BenchCommand& command : bench.commands) {
+    for (const auto& [name, value] : command.parameters) {
+      const std::string column = "parameter_" + name;
+      if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+    }
+  }
+  return columns;
+}
+
+/// "mean,sd,median,min,max".
+std::string csv_cells(Cost cost, const std::vector<RunCost>& runs) {
+  const std::vector<double> values = values_of(cost, runs);
+  if (values.empty()) return ",,,,";
+  const Summary of = summarize(values);
+  return fmt::format("{},{},{},{},{}", of.mean, of.sd ? fmt::format("{}", *of.sd) : "", of.median,
+                     of.min, of.max);
+}
+
+std::string csv_row(const BenchCommand& command, const std::vector<std::string>& parameters) {
+  std::string text = fmt::format("{},{},{}", shown_cell(command.command), shown_cell(command.name),
+                                 command.runs.size());
+  for (const Cost cost : kCosts) text += "," + csv_cells(cost, command.runs);
+  for (const std::string& column : parameters) {
+    const auto has_name = [&](const auto& pair) { return "parameter_" + pair.first == column; };
+    const auto found = std::ranges::find_if(command.parameters, has_name);
+    text += "," + (found != command.parameters.end() ? shown_cell(found->second) : "");
+  }
+  for (const Cost cost : kCosts) {
+    const std::optional<Summary> of = summary_of(cost, command.runs);
+    text += of && of->mean95 ? fmt::format(",{},{}", of->mean95->low, of->mean95->high) : ",,";
+  }
+  return text + "," + shown_cell(joined(flags_of(command.runs), " ")) + "\n";
+}
+
 }  // namespace
 
 std::string to_csv(const BenchRecord& bench) {
+  const std::vector<std::string> parameters = parameter_columns(bench);
   std::string text = "command,name,runs";
   for (const Cost cost : kCosts) {
     for (const char* const of : {"mean", "sd", "median", "min", "max"}) {
       text += fmt::format(",{}_{}", of, key_of(cost));
     }
   }
-  std::vector<std::string> parameters;
-  for (const BenchCommand& command : bench.commands) {
-    for (const auto& [name, value] : command.parameters) {
-      const std::string column = "parameter_" + name;
-      if (std::ranges::find(parameters, column) == parameters.end()) parameters.push_back(column);
-    }
-  }
   for (const std::string& column : parameters) text += "," + shown_cell(column);
   for (const Cost cost : kCosts) text += fmt::format(",mean_low_{0},mean_high_{0}", key_of(cost));
   text += ",energy_flags\n";
-  for (const BenchCommand& command : bench.commands) {
-    text += fmt::format("{},{},{}", shown_cell(command.command), shown_cell(command.name),
-                        command.runs.size());
-    for (const Cost cost : kCosts) {
-      const std::vector<double> values = values_of(cost, command.runs);
-      if (values.empty()) {
-        text += ",,,,,";
-        continue;
-      }
-      const Summary of = summarize(values);
-      text += fmt::format(",{},{},{},{},{}", of.mean, of.sd ? fmt::format("{}", *of.sd) : "",
-                          of.median, of.min, of.max);
-    }
-    for (const std::string& column : parameters) {
-      const auto has_name = [&](const auto& pair) { return "parameter_" + pair.first == column; };
-      const auto found = std::ranges::find_if(command.parameters, has_name);
-      text += "," + (found != command.parameters.end() ? shown_cell(found->second) : "");
-    }
-    for (const Cost cost : kCosts) {
-      const std::optional<Summary> of = summary_of(cost, command.runs);
-      text += of && of->mean95 ? fmt::format(",{},{}", of->mean95->low, of->mean95->high) : ",,";
-    }
-    text += "," + shown_cell(joined(flags_of(command.runs), " ")) + "\n";
-  }
+  for (const BenchCommand& command : bench.commands) text += csv_row(command, parameters);
   return text;
 }
 
