@@ -49,7 +49,9 @@ std::optional<TimePoint> time_in(std::string_view name) {
   return stored_time(static_cast<double>(*ms) / 1e3);
 }
 
-Fd open_folder(const std::string& path) {
+Fd open_folder(std::string path) {
+  // With one at its end, a link is followed.
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
     refuse_folder(path, message_of(errno),
                   "make the folder for the daemon's user, or name another one with --history-dir");
@@ -92,6 +94,12 @@ std::string chunk_name(TimePoint made, std::uint64_t session, std::uint32_t numb
       std::chrono::duration_cast<std::chrono::milliseconds>(made.time_since_epoch()).count();
   return fmt::format("{}{:013}-{:016x}-{:06}{}", kNameStart, ms, session, number % kNumbers,
                      kNameEnd);
+}
+
+bool is_chunk_of(const std::string& name, std::uint64_t session) {
+  return time_in(name) && std::string_view(name)
+                              .substr(kNameStart.size() + kTimeDigits)
+                              .starts_with(fmt::format("-{:016x}-", session));
 }
 
 ChunkFolder::ChunkFolder(std::string path) : path_(std::move(path)), folder_(open_folder(path_)) {

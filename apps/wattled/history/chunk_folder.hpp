@@ -23,6 +23,9 @@ struct ChunkFile {
 /// The name of a chunk. Names are in the order of their times, and of `number` in a session.
 [[nodiscard]] std::string chunk_name(TimePoint made, std::uint64_t session, std::uint32_t number);
 
+/// True for the name of a chunk of this session.
+[[nodiscard]] bool is_chunk_of(const std::string& name, std::uint64_t session);
+
 /// Touches only files with names of chunks. Threads: any.
 class ChunkFolder {
  public:

@@ -282,13 +282,15 @@ ChunkReader::ChunkReader(std::string_view bytes) : bytes_(bytes) {
   if (header_) seed_ = seed_of(header_->session);
 }
 
-std::optional<std::string_view> ChunkReader::frame_at(std::size_t place) const noexcept {
+std::optional<std::string_view> ChunkReader::frame_at(std::size_t place) noexcept {
   const std::string_view rest = bytes_.substr(place);
   if (rest.size() < kFrameHead || !rest.starts_with(kFrameMark)) return std::nullopt;
   PackedReader head(rest.substr(kFrameMark.size(), kFrameHead - kFrameMark.size()));
   const std::size_t length = head.fixed32();
   const std::uint32_t checksum = head.fixed32();
   if (length > kMostFrameBytes || length > rest.size() - kFrameHead) return std::nullopt;
+  if (!may_check_more()) return std::nullopt;
+  checked_ += length;
   const std::string_view content = rest.substr(kFrameHead, length);
   const std::uint32_t before = crc32c(rest.substr(kFrameMark.size(), 4), seed_);
   return crc32c(content, before) == checksum ? std::optional(content) : std::nullopt;
@@ -302,7 +304,7 @@ std::optional<std::string_view> ChunkReader::take_frame() noexcept {
 
 bool ChunkReader::find_frame() noexcept {
   std::size_t place = place_;
-  while (place < bytes_.size()) {
+  while (place < bytes_.size() && may_check_more()) {
     place = bytes_.find(kFrameMark, place + 1);
     if (place == std::string_view::npos) return false;
     if (!frame_at(place)) continue;
@@ -318,7 +320,7 @@ std::optional<ChunkReader::Part> ChunkReader::next() {
     const auto content = take_frame();
     if (!content && find_frame()) continue;
     if (!content) {
-      torn_ = bytes_.size() - place_;
+      (may_check_more() ? torn_ : damaged_) += bytes_.size() - place_;
       place_ = bytes_.size();
       break;
     }

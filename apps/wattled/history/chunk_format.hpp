@@ -108,9 +108,14 @@ class ChunkReader {
   [[nodiscard]] std::optional<std::string_view> take_frame() noexcept;
   /// Moves to the next good frame; false: there is none.
   [[nodiscard]] bool find_frame() noexcept;
-  [[nodiscard]] std::optional<std::string_view> frame_at(std::size_t place) const noexcept;
+  [[nodiscard]] std::optional<std::string_view> frame_at(std::size_t place) noexcept;
+  /// What is checked of a file whose bytes are mostly marks of frames is bounded.
+  [[nodiscard]] bool may_check_more() const noexcept {
+    return checked_ <= 4 * bytes_.size() + kMostFrameBytes;
+  }
 
   std::string_view bytes_;
+  std::size_t checked_ = 0;  ///< bytes of which a checksum was found, also more than once
   std::size_t place_ = 0;
   std::uint32_t seed_ = 0;
   std::size_t damaged_ = 0;

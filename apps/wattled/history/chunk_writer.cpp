@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -30,7 +31,16 @@ ChunkWriter::ChunkWriter(std::shared_ptr<const ChunkFolder> folder, const ChunkL
       header_(std::move(session)),
       log_(std::move(log)) {}
 
-void ChunkWriter::append(const ChunkFrames& frames) {
+void ChunkWriter::append(const ChunkFrames& frames) noexcept {
+  try {
+    write(frames);
+  } catch (const std::exception&) {
+    file_.reset();  // the next chunk has all that is needed
+  }
+}
+
+void ChunkWriter::write(const ChunkFrames& frames) {
+  uptime_ = frames.uptime;
   channels_ += frames.channels;
   // The wall clock may have been set back since the failure.
   const bool waits = failed_ && frames.at >= *failed_ && frames.at < *failed_ + kRetry;
@@ -91,9 +101,19 @@ void ChunkWriter::remove_old(TimePoint now) const {
   const auto charge = [](std::uint64_t bytes) { return std::max(bytes, kLeastCharge); };
   std::uint64_t sum = file_ ? charge(limits_.chunk_bytes) : 0;
   for (const ChunkFile& file : files) sum += charge(file.bytes);
+  // Whatever the wall clock shows, what earlier sessions wrote last is as old as this session.
+  std::optional<TimePoint> newest;
+  const auto is_own = [&](const ChunkFile& file) {
+    return is_chunk_of(file.name, header_.session);
+  };
+  for (const ChunkFile& file : files) {
+    if (!is_own(file)) newest = std::max(newest.value_or(file.made), file.made);
+  }
   for (const ChunkFile& file : files) {
     // It ended within the longest time of a chunk.
-    const bool is_old = file.made + limits_.chunk_length + limits_.age < now;
+    const TimePoint kept_until = file.made + limits_.chunk_length + limits_.age;
+    const bool is_old =
+        kept_until < now && (is_own(file) || kept_until < newest.value_or(now) + uptime_);
     if (sum <= limits_.bytes && !is_old) continue;
     if (folder_->remove(file.name) == 0) sum -= charge(file.bytes);
   }

@@ -20,7 +20,8 @@ struct ChunkLimits {
   /// The most bytes of all chunks. A small one counts as `kLeastCharge`: so the number of files is
   /// bounded too.
   std::uint64_t bytes = std::uint64_t{512} << 20U;
-  /// Chunks that ended earlier are removed.
+  /// Chunks that ended earlier are removed. Those of earlier sessions only if they are older also
+  /// by their own times and the time that this session runs: the wall clock may be wrong.
   std::chrono::seconds age = std::chrono::hours(48);
   /// A new chunk starts after so many bytes, and so much time.
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20U;
@@ -36,6 +37,8 @@ struct ChunkFrames {
   std::string batch;
   std::uint64_t number = 0;  ///< of the batch
   TimePoint at;              ///< stored time: now
+  /// How long this session runs, by the steady clock.
+  std::chrono::nanoseconds uptime{0};
 };
 
 /// A write that fails ends nothing: what cannot be written is left out, and the file is tried again
@@ -51,12 +54,13 @@ class ChunkWriter {
   /// How long after a failure it is tried again.
   static constexpr std::chrono::seconds kRetry{10};
 
-  /// Appends, in one write.
-  void append(const ChunkFrames& frames);
+  /// Appends, in one write. Also what memory is lacking for is left out.
+  void append(const ChunkFrames& frames) noexcept;
   /// Removes chunks until the others are within the limits.
   void remove_old(TimePoint now) const;
 
  private:
+  void write(const ChunkFrames& frames);
   [[nodiscard]] int open_chunk(const ChunkFrames& frames);
   void fail(int error, TimePoint now);
 
@@ -70,6 +74,7 @@ class ChunkWriter {
   std::uint64_t bytes_ = 0;
   TimePoint made_;
   std::uint32_t number_ = 0;
+  std::chrono::nanoseconds uptime_{0};
   std::optional<TimePoint> failed_{};
 };
 

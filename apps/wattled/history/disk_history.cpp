@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <new>
 #include <random>
 #include <system_error>
@@ -45,30 +46,54 @@ std::string problem_of(const ChunkReport& report) {
   return fmt::format("{} damaged bytes are left out", report.damaged_bytes);
 }
 
-/// Reads the chunks, and logs what is wrong with them.
-std::unique_ptr<const PastHistory> read_past(const ChunkFolder& folder,
-                                             const std::vector<ChunkFile>& files,
-                                             const PastOptions& options) {
+/// Logs the first of many problems, and how many more there are.
+class Problems {
+ public:
+  explicit Problems(std::string folder) : folder_(std::move(folder)) {}
+
+  void add(const std::string& file, std::string_view problem) {
+    if (++count_ <= kMostLogged) {
+      log_warning(fmt::format("history: {}/{}: {}", folder_, file, problem));
+    }
+  }
+  void log_rest() const {
+    if (count_ <= kMostLogged) return;
+    log_warning(
+        fmt::format("history: {}: {} more files have problems", folder_, count_ - kMostLogged));
+  }
+
+ private:
+  static constexpr std::size_t kMostLogged = 5;
+  std::string folder_;
+  std::size_t count_ = 0;
+};
+
+/// Reads the chunks of earlier sessions, and logs what is wrong with them. Null once `is_over`.
+std::unique_ptr<const PastHistory> read_past(const ChunkFolder& folder, const PastOptions& options,
+                                             std::uint64_t session,
+                                             const std::function<bool()>& is_over) {
   auto past = std::make_unique<PastHistory>(options);
+  Problems problems(printable(folder.path()));
   std::size_t used = 0;
   std::string bytes;
-  for (const ChunkFile& file : files) {
+  for (const ChunkFile& file : folder.list()) {
+    if (is_over()) return nullptr;
+    if (is_chunk_of(file.name, session)) continue;
     // The writer removes old ones.
     if (!folder.read(file.name, bytes)) {
       if (errno != ENOENT) {
-        log_warning(fmt::format("history: cannot read {}/{}: {}", printable(folder.path()),
-                                file.name, std::generic_category().message(errno)));
+        problems.add(file.name, "cannot read it: " + std::generic_category().message(errno));
       }
       continue;
     }
     const ChunkReport report = past->add(bytes);
     const std::string problem = problem_of(report);
-    if (!problem.empty()) {
-      log_warning(fmt::format("history: {}/{}: {}", printable(folder.path()), file.name, problem));
-    }
+    if (!problem.empty()) problems.add(file.name, problem);
     if (report.values > 0) ++used;
   }
   prepare_columns(*past);
+  if (is_over()) return nullptr;
+  problems.log_rest();
   const auto first = past->first();
   log_info(first ? fmt::format("history: read {} files in {}, from {}", used,
                                printable(folder.path()), utc_text(*first))
@@ -93,6 +118,7 @@ DiskHistory::DiskHistory(EnergyHistory& history, Loop& loop,
       loop_(loop),
       folder_(std::move(folder)),
       session_(random_session()),
+      started_(loop.now()),
       writer_(std::make_shared<ChunkWriter>(folder_, options.limits,
                                             ChunkHeader{.session = session_,
                                                         .machine = options.machine,
@@ -111,21 +137,24 @@ void DiskHistory::load(const DiskHistoryOptions& options) {
                      lives = std::weak_ptr(lives_)](std::shared_ptr<const PastHistory> read) {
     if (!lives.expired()) history.set_past(std::move(read));
   };
-  const bool starts = reads_.add(
-      [folder = folder_, files = folder_->list(), past, give, post = loop_.poster()]() mutable {
-        try {
-          std::shared_ptr<const PastHistory> read = read_past(*folder, files, past);
-          folder.reset();  // and its lock, should the daemon have ended
-          post([give, read = std::move(read)] { give(read); });
-        } catch (const std::bad_alloc&) {
-          log_warning("history: there is not enough memory for what is on disk");
-        }
-      });
+  const bool starts = reads_.add([folder = folder_, session = session_, past, give,
+                                  lives = std::weak_ptr(lives_), post = loop_.poster()]() mutable {
+    try {
+      std::shared_ptr<const PastHistory> read =
+          read_past(*folder, past, session, [&] { return lives.expired(); });
+      folder.reset();  // and its lock, should the daemon have ended
+      if (!read) return;
+      post([give, read = std::move(read)] { give(read); });
+    } catch (const std::bad_alloc&) {
+      log_warning("history: there is not enough memory for what is on disk");
+    }
+  });
   if (!starts) log_warning("history: cannot read what is on disk: there are too many threads");
 }
 
 void DiskHistory::write() {
   const TimePoint now = loop_.now();
+  note_set_back(stored_time(now));
   const ValueCollector::Collected collected = collector_.collect(history_.sources(), now);
   for (const StoredChannel& channel : collected.new_channels) {
     unwritten_channels_ += encode(channel, session_);
@@ -134,7 +163,8 @@ void DiskHistory::write() {
   ChunkFrames frames{.channels = unwritten_channels_,
                      .batch = encode(collected.batch, session_),
                      .number = collected.batch.number,
-                     .at = stored_time(now)};
+                     .at = stored_time(now),
+                     .uptime = now - started_};
   const bool is_taken =
       writes_.add([writer = writer_, frames = std::move(frames)] { writer->append(frames); },
                   kMostBatchesWaiting);
@@ -148,10 +178,23 @@ void DiskHistory::write() {
   drops_ = !is_taken;
 }
 
+void DiskHistory::note_set_back(TimePoint stored) {
+  constexpr std::chrono::seconds kWorthALine{1};
+  if (stored + kWorthALine < written_) {
+    log_warning(
+        fmt::format("history: the wall clock was set back by {} s; after a restart, values of a "
+                    "time that is already on disk are left out",
+                    std::chrono::duration_cast<std::chrono::seconds>(written_ - stored).count()));
+  }
+  written_ = stored;
+}
+
 DiskHistory::~DiskHistory() {
   pace_.stop();
   write();
-  (void)reads_.stop(std::chrono::nanoseconds(0));
+  // Before the log is destroyed, to which the reader writes.
+  lives_.reset();
+  (void)reads_.stop(kDiskPatience);
   (void)writes_.finish(kDiskPatience);
 }
 

@@ -40,11 +40,15 @@ class DiskHistory {
  private:
   void load(const DiskHistoryOptions& options);
   void write();
+  /// Logs that the wall clock was set back since the last call. `stored`: now.
+  void note_set_back(TimePoint stored);
 
   EnergyHistory& history_;
   Loop& loop_;
   std::shared_ptr<const ChunkFolder> folder_;
   std::uint64_t session_;
+  TimePoint started_;    ///< steady
+  TimePoint written_{};  ///< the stored time of the last call of `write`
   std::shared_ptr<ChunkWriter> writer_;
   ValueCollector collector_;
   std::string unwritten_channels_;  ///< frames, of batches that were dropped

@@ -1,6 +1,7 @@
 #include "history/past_history.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sampling/reading_work.hpp"
 #include "wattle/error.hpp"
@@ -45,6 +46,12 @@ void PastChannel::add(TimePoint at, std::uint64_t raw) {
   history_.add({.at = at, .raw = raw, .status = ReadStatus::ok});
 }
 
+void PastChannel::close() noexcept {
+  if (!newest_) return;
+  history_.note_suspend();
+  history_.add({.at = *newest_ + nanoseconds(1)});
+}
+
 const History* PastEra::counter() const noexcept {
   const auto found =
       std::ranges::find_if(channels, [](const auto& each) { return each->history().is_counter(); });
@@ -87,7 +94,10 @@ ChunkReport PastHistory::add(std::string_view chunk) {
 
 void PastHistory::start_session(const ChunkHeader& header) {
   places_.clear();
-  const bool goes_on = session_ == header.session && next_batch_ == header.first_batch;
+  // Which channels had no description is not known: all have a gap.
+  const bool goes_on =
+      session_ == header.session && next_batch_ == header.first_batch && !has_skipped_;
+  has_skipped_ = false;
   session_ = header.session;
   next_batch_ = header.first_batch;
   if (!goes_on) note_gap();
@@ -103,36 +113,37 @@ void PastHistory::note_gap() {
 
 std::optional<PastHistory::Place> PastHistory::place_of(const StoredChannel& stored) {
   const Key key{stored.channel.domain, stored.device};
-  std::vector<PastEra>& eras = domains_[key];
-  const auto has_metric = [&](const std::unique_ptr<PastChannel>& each) {
-    return each->channel().metric == stored.channel.metric;
-  };
-  if (!eras.empty()) {
-    auto& channels = eras.back().channels;
-    const auto found = std::ranges::find_if(channels, has_metric);
-    const bool is_same =
-        found != channels.end() && is_same_kind((*found)->channel(), stored.channel);
-    if (is_same) {
+  const auto known = domains_.find(key);
+  bool starts_era = known == domains_.end();
+  if (!starts_era) {
+    const std::vector<PastEra>& eras = known->second;
+    const auto& channels = eras.back().channels;
+    const auto found = std::ranges::find(channels, stored.channel.metric,
+                                         [](const auto& each) { return each->channel().metric; });
+    starts_era = found != channels.end();
+    if (starts_era && is_same_kind((*found)->channel(), stored.channel)) {
       return Place{.key = key,
                    .era = eras.size() - 1,
                    .channel = static_cast<std::size_t>(found - channels.begin())};
     }
-    if (found != channels.end()) eras.emplace_back();
-  } else {
-    eras.emplace_back();
   }
+  // Before anything is kept: what is left out takes no memory.
   if (channels_ >= kMostPastChannels) return std::nullopt;
+  auto added = std::make_unique<PastChannel>(stored.channel, kUsualPeriod);
+  std::vector<PastEra>& eras = domains_[key];
+  if (starts_era) eras.emplace_back();
   auto& channels = eras.back().channels;
-  channels.push_back(std::make_unique<PastChannel>(stored.channel, kUsualPeriod));
+  channels.push_back(std::move(added));
   ++channels_;
   return Place{.key = key, .era = eras.size() - 1, .channel = channels.size() - 1};
 }
 
 void PastHistory::add(const StoredChannel& stored) {
+  places_.erase(stored.id);
   try {
-    if (const auto place = place_of(stored)) places_.insert_or_assign(stored.id, *place);
+    if (const auto place = place_of(stored)) places_.emplace(stored.id, *place);
   } catch (const InvalidArgument&) {
-    places_.erase(stored.id);
+    return;  // no history takes it
   }
 }
 
@@ -142,7 +153,10 @@ std::size_t PastHistory::add(const ValueBatch& batch) {
   std::size_t added = 0;
   for (const ChannelValues& values : batch.channels) {
     const auto place = places_.find(values.channel);
-    if (place == places_.end()) continue;
+    if (place == places_.end()) {
+      has_skipped_ = true;
+      continue;
+    }
     PastEra& era = domains_.at(place->second.key).at(place->second.era);
     added += add(era, *era.channels.at(place->second.channel), values);
   }
@@ -161,9 +175,12 @@ std::size_t PastHistory::add(PastEra& era, PastChannel& channel, const ChannelVa
     ++added;
   };
   for (const StoredValue& value : values.values) {
-    if (value.has_gap) channel.note_gap();
+    const TimePoint newest = channel.newest().value_or(options_.begin);
+    if (value.has_gap || value.first < newest) channel.note_gap();
     // A gauge that was confirmed was read about every period in between.
-    for (TimePoint at = value.first; at < value.last; at += values.period) add_at(at, value.raw);
+    const TimePoint from = std::max({value.first, newest, options_.begin});
+    const TimePoint until = std::min(value.last, options_.end);
+    for (TimePoint at = from; at < until; at += values.period) add_at(at, value.raw);
     add_at(value.last, value.raw);
   }
   return added;

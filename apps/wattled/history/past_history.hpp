@@ -27,6 +27,9 @@ class PastChannel {
   void add(TimePoint at, std::uint64_t raw);
   /// What happens until the next value is unknown.
   void note_gap() noexcept { has_gap_ = true; }
+  /// Nothing more is added: nothing is known after the last value.
+  void close() noexcept;
+  [[nodiscard]] std::optional<TimePoint> newest() const noexcept { return newest_; }
   void set_period(std::chrono::nanoseconds period) noexcept { history_.set_period(period); }
 
   [[nodiscard]] const History& history() const noexcept { return history_; }
@@ -116,6 +119,7 @@ class PastHistory {
   std::map<std::uint64_t, Place> places_;
   std::optional<std::uint64_t> session_{};
   std::uint64_t next_batch_ = 0;
+  bool has_skipped_ = false;  ///< values of this chunk, of a channel without a description
   std::optional<TimePoint> first_{};
 };
 

@@ -70,6 +70,7 @@ EnergyFigure past_energy(const std::vector<PastEra>& eras, TimePoint begin, Time
 
 void prepare_columns(PastHistory& past) {
   past.for_each_era([](PastEra& era) {
+    for (const auto& channel : era.channels) channel->close();
     if (era.first > era.last) return;
     era.sorted_gauges = era.gauges();
     const PowerSource source{.counter = era.counter(), .gauges = era.sorted_gauges};

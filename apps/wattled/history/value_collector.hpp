@@ -33,18 +33,27 @@ class ValueCollector {
   /// How far a channel was taken.
   struct Cursor {
     std::uint64_t id = 0;
-    std::optional<TimePoint> taken{};   ///< steady
-    std::optional<TimePoint> stored{};  ///< the same as stored time
-    bool has_gap = true;                ///< before the next value
+    std::optional<TimePoint> taken{};  ///< steady
+    bool has_gap = true;               ///< before the next value
   };
   /// An interval of steady time of which nothing is known.
   struct Unknown {
     TimePoint begin;
     TimePoint end;
   };
+  /// What one call takes of one channel.
+  struct Taking {
+    Cursor& cursor;
+    ChannelValues& into;
+    std::vector<Unknown> unknown;
+    TimePoint latest;  ///< stored time: no value is later
+  };
   [[nodiscard]] static ChannelValues take(const History& history, Cursor& cursor, TimePoint now);
-  static void take(const StoredReading& reading, bool is_unknown, Cursor& cursor,
-                   ChannelValues& into);
+  /// Without the unknown intervals in it.
+  static void take_known(const StoredReading& reading, Taking& taking);
+  /// In parts in which the wall clock was not set.
+  static void take_steps(StoredReading part, Taking& taking);
+  static void take_part(const StoredReading& part, Taking& taking);
 
   std::map<const History*, Cursor> cursors_;
   std::uint64_t batches_ = 0;

@@ -173,6 +173,17 @@ TEST(ChunkFormat, ChannelsThatGiveNoEnergyAreLeftOut) {
   EXPECT_FALSE(is_read(channel));
 }
 
+TEST(ChunkFormat, AFileFullOfMarksIsDamageAtABoundedCost) {
+  std::string bytes = sample_chunk(0, 2);
+  const std::string head("\xF7WF\x0A\x00\x00\x03\x00WXYZ", 12);  // 192 KiB
+  for (int i = 0; i < 20'000; ++i) bytes += head;
+  const std::size_t good = sample_chunk(0, 2).size();
+  const Found found = read(bytes);
+  EXPECT_EQ(found.batches.size(), 2U);
+  EXPECT_EQ(found.damaged, bytes.size() - good);
+  EXPECT_EQ(found.torn, 0U);
+}
+
 TEST(ChunkFormat, FilesOfOtherFormatsHaveNoHeader) {
   for (const char* const bytes : {"", "W", "WATTLEH1", "WATTLEH2",
                                   "\x7f"

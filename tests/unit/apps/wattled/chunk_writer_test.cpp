@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,41 @@ TEST_F(ChunkWriterTest, ChunksThatAreTooOldAreRemoved) {
   EXPECT_THAT(numbers_in(*folder), ElementsAre(1, 2, 3));
 }
 
+TEST_F(ChunkWriterTest, AWallClockThatIsAheadRemovesNothing) {
+  const auto folder = open();
+  const ChunkLimits limits{.age = std::chrono::hours(24), .chunk_length = std::chrono::hours(1)};
+  constexpr double kHour = 3600.0;
+  {
+    ChunkWriter earlier = writer_in(folder, limits);
+    earlier.append(frames(0));
+    earlier.append(frames(1, 20.0 * kHour));
+  }
+  const auto append = [&](ChunkWriter& writer, std::uint64_t number, double hours) {
+    ChunkFrames next = frames(number, (9000.0 + hours) * kHour);
+    next.channels.clear();
+    next.uptime = std::chrono::seconds(static_cast<std::int64_t>(hours * kHour));
+    writer.append(next);
+  };
+  ChunkWriter writer(folder, limits, {.session = 1, .boot_id = {}, .made = {}}, {});
+  append(writer, 2, 0.0);
+  append(writer, 3, 2.0);
+  EXPECT_EQ(folder->list().size(), 4U);
+  append(writer, 4, 6.0);  // the first file is a day old whatever the clock shows
+  EXPECT_EQ(folder->list().size(), 4U);
+  EXPECT_GT(folder->list().front().made, sample_time(19.0 * kHour));
+}
+
+TEST_F(ChunkWriterTest, ALackOfMemoryEndsNothing) {
+  const auto folder = open();
+  ChunkWriter writer(folder, {}, {.session = kSampleSession, .boot_id = {}, .made = {}},
+                     [](std::string_view) { throw std::bad_alloc(); });
+  std::filesystem::create_directory(std::filesystem::path(path()) /
+                                    chunk_name(sample_time(0.0), kSampleSession, 1));
+  writer.append(frames(0));  // fails, and cannot log it
+  writer.append(frames(1));
+  EXPECT_THAT(numbers_in(*folder), ElementsAre(1));
+}
+
 TEST_F(ChunkWriterTest, OtherFilesAreNotTouched) {
   const auto folder = open();
   for (const char* const name : {"notes.txt", "wattled-1.chunk", "wattled-x.chunk"}) {
@@ -210,6 +246,7 @@ TEST_F(ChunkWriterTest, FoldersOfOthersAndLinksAreRefused) {
   ASSERT_EQ(::rmdir(path().c_str()), 0);
   ASSERT_EQ(::symlink(root_.path().c_str(), path().c_str()), 0);
   EXPECT_THAT(refusal(), HasSubstr("it is a link or a file, not a folder"));
+  EXPECT_THROW(ChunkFolder(path() + "//"), Error) << "a link with a slash at its end";
   ASSERT_EQ(::unlink(path().c_str()), 0);
   std::ofstream(path()) << "a file";
   EXPECT_THAT(refusal(), HasSubstr("it is a link or a file, not a folder"));

@@ -205,8 +205,42 @@ TEST(PastHistory, TooManyChannelsAreLeftOut) {
   }
   const PastHistory past = past_of({chunk});
   EXPECT_NE(past.find(Domain::package(0), "100"), nullptr);
-  const auto* const last = past.find(Domain::package(0), "1999");
-  EXPECT_TRUE(last == nullptr || last->back().channels.empty());
+  EXPECT_EQ(past.find(Domain::package(0), "1999"), nullptr) << "it takes no memory";
+}
+
+TEST(PastHistory, AChunkWithoutTheDescriptionOfAChannelIsAGap) {
+  std::string damaged = sample_chunk(10, 20);
+  const std::size_t header = encode(*ChunkReader(damaged).header()).size();
+  damaged[header + 20] = static_cast<char>(~static_cast<unsigned char>(damaged[header + 20]));
+  const PastHistory past = past_of({sample_chunk(0, 10), damaged, sample_chunk(20, 30)});
+  const EnergyFigure energy = package_energy(past, 4.0, 11.0);
+  EXPECT_NEAR(energy.unknown.count(), 5.1, 1e-3);
+  EXPECT_FALSE(package_energy(past, 5.0, 9.0).energy);
+}
+
+TEST(PastHistory, AfterTheLastValueNothingIsKnown) {
+  PastHistory past = past_of({sample_chunk(0, 4)});
+  prepare_columns(past);
+  const auto* const eras = past.find(Domain::nvidia_gpu(0), "GPU-aaaa");
+  ASSERT_NE(eras, nullptr);
+  const auto columns = past_columns(
+      *eras,
+      {.begin = sample_time(1.7), .width = std::chrono::milliseconds(100), .count = 4, .steps = 1});
+  EXPECT_TRUE(columns[0].mean);
+  EXPECT_TRUE(columns[1].mean);
+  EXPECT_FALSE(columns[2].mean) << "the last value is of 1.9 s";
+  EXPECT_FALSE(columns[3].mean);
+}
+
+TEST(PastHistory, LongValuesOfATimeThatIsKnownCostLittle) {
+  std::string chunk = sample_chunk(0, 2);
+  ValueBatch batch = sample_batch(2);
+  batch.channels[1].period = std::chrono::milliseconds(10);
+  batch.channels[1].values = {
+      {.first = sample_time(-599.0), .last = sample_time(0.5), .raw = 10'000}};
+  chunk += encode(batch, kSampleSession);
+  PastHistory past({.begin = {}, .end = TimePoint::max()});
+  EXPECT_LT(past.add(chunk).values, 50U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <thread>
 #include <vector>
 
 #include "fakes/scripted_sensor.hpp"
@@ -31,6 +32,8 @@ class ValueCollectorTest : public testing::Test {
   void set_clock_by(std::int64_t seconds) {
     fakes::set_wall_clock_off(seconds);
     (void)to_unix(TimePoint{});
+    // Times of readings are rounded down: not to before the step.
+    std::this_thread::sleep_for(milliseconds(1));
     begin_ = std::chrono::steady_clock::now();
   }
   std::vector<StoredValue> collect(const History& history, int at) {
@@ -114,15 +117,68 @@ TEST_F(ValueCollectorTest, AnInstantAtWhichTheWallClockIsSetIsAGap) {
   EXPECT_THAT(gaps_of(values), testing::ElementsAre(true, false));
 }
 
-TEST_F(ValueCollectorTest, ValuesOfATimeThatComesAgainAreLeftOut) {
+TEST_F(ValueCollectorTest, AConstantGaugeIsSplitWhereTheWallClockIsSet) {
+  for (const bool is_taken_between : {false, true}) {
+    set_clock_by(0);
+    collector_ = {};
+    History gauge(gauge_.channel(), {});
+    const auto show_now = [&] {
+      gauge.add({.at = std::chrono::steady_clock::now(), .raw = 50, .status = ReadStatus::ok});
+    };
+    show_now();
+    if (is_taken_between) (void)collect(gauge, 500);
+    set_clock_by(3600);  // as a suspend does
+    show_now();
+    const auto values = collect(gauge, 1000);
+    ASSERT_EQ(values.size(), 2U);
+    EXPECT_TRUE(values[1].has_gap);
+    for (const StoredValue& value : values) {
+      EXPECT_LT(Seconds(value.last - value.first).count(), 1.0) << "nobody read it for an hour";
+    }
+    EXPECT_NEAR(Seconds(values[1].first - values[0].last).count(), 3600.0, 1.0);
+  }
+}
+
+TEST_F(ValueCollectorTest, AConstantGaugeIsSplitWhereItIsUnknown) {
+  for (const int at : {0, 100}) show(at, 50);
+  gauge_.note_suspend();
+  for (const int at : {250, 350}) show(at, 50);
+  const auto values = collect(gauge_, 400);
+  EXPECT_THAT(raws_of(values), testing::ElementsAre(50, 50));
+  EXPECT_THAT(gaps_of(values), testing::ElementsAre(true, true));
+  EXPECT_NEAR(Seconds(values[1].first - values[0].last).count(), 0.15, 1e-3);
+}
+
+TEST_F(ValueCollectorTest, AnUnknownTimeBetweenTwoCallsIsAGapInAConstantGauge) {
+  for (const int at : {0, 100}) show(at, 50);
+  (void)collect(gauge_, 150);
+  gauge_.note_suspend();
+  show(250, 50);
+  const auto values = collect(gauge_, 400);
+  ASSERT_FALSE(values.empty());
+  EXPECT_TRUE(values.back().has_gap);
+  EXPECT_NEAR(Seconds(values.back().last - values.back().first).count(), 0.0, 1e-3);
+}
+
+TEST_F(ValueCollectorTest, AWallClockThatIsSetBackEndsNothing) {
+  set_clock_by(3600);
   count(0, 100);
   (void)collect(counter_, 10);
-  set_clock_by(-3600);
-  count(0, 200);
-  EXPECT_TRUE(collect(counter_, 10).empty());
   set_clock_by(0);
-  count(0, 300);
-  EXPECT_THAT(gaps_of(collect(counter_, 10)), testing::ElementsAre(true));
+  count(0, 200);
+  const auto values = collect(counter_, 10);
+  EXPECT_THAT(raws_of(values), testing::ElementsAre(100));
+  EXPECT_THAT(gaps_of(values), testing::ElementsAre(true));
+}
+
+TEST_F(ValueCollectorTest, ValuesOfATimeThatIsStillToComeAreLeftOut) {
+  set_clock_by(3600);
+  count(0, 100);
+  set_clock_by(0);
+  count(0, 200);
+  const auto values = collect(counter_, 10);
+  EXPECT_THAT(raws_of(values), testing::ElementsAre(100));
+  EXPECT_THAT(gaps_of(values), testing::ElementsAre(true));
 }
 
 TEST_F(ValueCollectorTest, BatchesWithValuesAreNumbered) {
