@@ -39,6 +39,14 @@ std::string json_of(const EnergyHistory::Energy& energy, Flags more) {
                      flags);
 }
 
+/// The part of a window of Unix time that this process never saw: the wall clock was set forward
+/// over it, or the machine slept.
+Seconds unseen_part(const UnixWindow& window, TimePoint begin, TimePoint end) noexcept {
+  constexpr Seconds kClockError{0.001};
+  const Seconds unseen = Seconds(window.to - window.from) - Seconds(end - begin);
+  return unseen > kClockError ? unseen : Seconds(0);
+}
+
 }  // namespace
 
 Response energy_answer(EnergyHistory* history, std::string_view query,
@@ -53,11 +61,14 @@ Response energy_answer(EnergyHistory* history, std::string_view query,
   const TimePoint begin = from_unix(window.from);
   const TimePoint end = from_unix(window.to);
   Flags flags;
-  if (wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
+  const Seconds unseen = unseen_part(window, begin, end);
+  if (unseen > Seconds(0)) flags.set(Flag::gap);
+  if (unseen > Seconds(0) || wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
   const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
   std::string domains;
-  for (const EnergyHistory::Energy& energy :
+  for (EnergyHistory::Energy& energy :
        is_coarse ? history->coarse_energies(begin, end, quantum) : history->energies(begin, end)) {
+    energy.figure.unknown += unseen;
     domains += (domains.empty() ? "" : ",") + json_of(energy, flags);
   }
   return {.body = fmt::format(R"({{"schema":"wattled.energy/1","from":{},"to":{},"domains":[{}]}})",

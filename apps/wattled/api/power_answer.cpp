@@ -65,6 +65,23 @@ TimeColumns columns_of(const UnixWindow& window, std::uint32_t most, millisecond
           .steps = static_cast<std::size_t>(steps)};
 }
 
+/// Leaves out the future, and what is older than what is kept.
+void limit_to(UnixWindow& window, const EnergyHistory& history) {
+  const TimePoint now = history.now();
+  window.to = std::min(window.to, to_unix(now));
+  // A wall clock that was ahead before the first step would have it start in the future.
+  const double by_present_clock = to_unix(now) - Seconds(now - history.oldest()).count();
+  window.from = std::max(window.from, std::min(to_unix(history.oldest()), by_present_clock));
+}
+
+/// Starts with the first time that the wall clock showed: it was set forward over those before,
+/// whose power is unknown. `period`: whole ones follow.
+void skip_unseen(UnixWindow& window, milliseconds period) {
+  constexpr double kClockError = 0.001;
+  const double first = to_unix(from_unix(window.from));
+  if (first > window.from + kClockError) window.from = first + Seconds(period).count();
+}
+
 void append(std::string& text, std::optional<Watts> power) {
   if (!power || !std::isfinite(power->si())) {
     text += "null";
@@ -108,8 +125,8 @@ Response power_answer(EnergyHistory* history, std::string_view query, millisecon
   const std::uint32_t most = columns_in(parameters);
   const bool is_coarse = public_period.count() > 0;
   if (is_coarse) window = rounded_down(window, public_period);
-  window.from = std::max(window.from, to_unix(history->oldest()));
-  window.to = std::min(window.to, to_unix(history->now()));
+  limit_to(window, *history);
+  skip_unseen(window, is_coarse ? public_period : milliseconds(0));
   if (!(window.from < window.to)) {
     throw QueryFault("The history has nothing of this window.", QueryFault::Form::json);
   }

@@ -100,6 +100,15 @@ TEST_F(EnergyAnswer, AcrossAStepOfTheClockIsFlagged) {
   EXPECT_NEAR(reported["energy_j"].get<double>(), 400.0, 1.0);
 }
 
+TEST_F(EnergyAnswer, OfATimeOverWhichTheClockWasSetIsUnknown) {
+  const double from = unix_at(seconds(0)) + 1800.0;
+  set_clock_by(3600);
+  const Json reported = between(from, unix_at(seconds(8)));
+  EXPECT_NEAR(reported["unknown_s"].get<double>(), 1800.0, 1.0);
+  EXPECT_THAT(reported["flags"], testing::IsSupersetOf({"clock_stepped", "gap"}));
+  EXPECT_NEAR(reported["energy_j"].get<double>(), 400.0, 1.0);
+}
+
 TEST_F(EnergyAnswer, AfterAStepOfTheClockIsNotFlagged) {
   set_clock_by(3600);
   const Json reported = between(unix_at(seconds(2)), unix_at(seconds(8)));

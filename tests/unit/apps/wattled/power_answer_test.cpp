@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "fakes/scripted_sensor.hpp"
+#include "fakes/wall_clock.hpp"
 #include "http/target.hpp"
 #include "virtual_loop.hpp"
 #include "wattle/clock.hpp"
@@ -22,6 +23,19 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Json = nlohmann::json;
+
+/// The wall clock of this program, right again at its end.
+class WallClock {
+ public:
+  WallClock() = default;
+  WallClock(const WallClock&) = delete;
+  WallClock& operator=(const WallClock&) = delete;
+  ~WallClock() { set_by(0); }
+  static void set_by(std::int64_t seconds) {
+    fakes::set_wall_clock_off(seconds);
+    (void)to_unix(TimePoint{});  // as the daemon does ten times a second
+  }
+};
 
 /// A package of 50 W, and a GPU that draws 100 W and 200 W in turn, each for 0.5 s. Both have been
 /// read for 20 s from now, and are kept for a minute.
@@ -181,6 +195,24 @@ TEST_F(PowerAnswer, IsUnknownWhereACounterStoodStill) {
     EXPECT_NEAR(means[1].get<double>(), 50.0, 1.0) << means;
     EXPECT_NEAR(means[9].get<double>(), 50.0, 1.0) << means;
   }
+}
+
+TEST_F(PowerAnswer, StartsAfterATimeOverWhichTheClockWasSet) {
+  const WallClock clock;
+  const double from = unix_at(0.0) + 1800.0;
+  clock.set_by(3600);
+  const Json answer = ask(from, to_unix(loop_.now()));
+  EXPECT_NEAR(answer["from"].get<double>(), from + 1800.0, 1.0);
+}
+
+TEST_F(PowerAnswer, IsThereAfterAClockThatWasAheadIsSetBack) {
+  const WallClock clock;
+  clock.set_by(100'000'000);
+  const TimePoint ahead = std::chrono::steady_clock::now();
+  clock.set_by(0);
+  loop_.advance(ahead + seconds(60) - loop_.now());  // what is kept starts while it was ahead
+  const double now = to_unix(loop_.now());
+  EXPECT_NEAR(of(ask(now - 5.0, now - 1.0), "package_0")["mean_w"][0].get<double>(), 50.0, 2.0);
 }
 
 TEST_F(PowerAnswer, OfMuchTimeCostsNoMoreColumns) {
