@@ -1,5 +1,6 @@
 #include "serve/privileges.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/files/fd.hpp"
 #include "base/text/text.hpp"
 #include "serve/confinement.hpp"
 #include "wattle/error.hpp"
@@ -56,13 +58,19 @@ uid_t uid_of(const std::string& name) {
   return found != nullptr ? found->pw_uid : ::geteuid();
 }
 
-void make_folder_of(const std::string& user, const std::string& folder) {
+void make_folder_of(const std::string& user, std::string folder) {
+  // With one at its end, a link is followed.
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   std::error_code error;
   if (!std::filesystem::create_directories(folder, error)) return;
+  // By the descriptor: who may write in its parent folder may have put a link in its place.
+  const Fd made(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool is_ours = made && ::fstat(made.get(), &status) == 0 && status.st_uid == ::geteuid() &&
+                       ::fchmod(made.get(), S_IRWXU) == 0;
   const passwd* const owner = user.empty() ? nullptr : find_user(user);
-  const bool is_ours = ::chmod(folder.c_str(), S_IRWXU) == 0;
   [[maybe_unused]] const bool is_theirs =
-      is_ours && owner != nullptr && ::chown(folder.c_str(), owner->pw_uid, owner->pw_gid) == 0;
+      is_ours && owner != nullptr && ::fchown(made.get(), owner->pw_uid, owner->pw_gid) == 0;
 }
 
 void give_up_root(const std::string& user, KeptRights kept) {

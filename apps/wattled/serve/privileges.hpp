@@ -17,7 +17,7 @@ namespace wattle::daemon {
 
 /// Makes a folder that only `user` can use (empty: the process's own user), and its parent folders.
 /// An existing folder stays unchanged. Reports no error: making a file in it reports it.
-void make_folder_of(const std::string& user, const std::string& folder);
+void make_folder_of(const std::string& user, std::string folder);
 
 /// The rights of root that stay.
 enum class KeptRights : std::uint8_t {
