@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,8 @@
 
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/temp_folder.hpp"
+#include "fakes/wall_clock.hpp"
+#include "serve/log.hpp"
 #include "virtual_loop.hpp"
 #include "wattle/error.hpp"
 
@@ -214,6 +218,53 @@ TEST_F(DiskHistoryTest, StrangersSeeThePresentRunAlone) {
   for (const ColumnPower& column : powers.front().columns) {
     EXPECT_FALSE(column.mean);
   }
+}
+
+TEST_F(DiskHistoryTest, AWallClockThatWasAheadAtTheStartCostsNoLaterTime) {
+  constexpr std::int64_t kYear = 31'536'000;
+  const auto set_clock_by = [](std::int64_t offset_s) {
+    fakes::set_wall_clock_off(offset_s);
+    (void)to_unix(TimePoint{});  // as the daemon does ten times a second
+  };
+  set_clock_by(kYear);
+  {
+    DaemonRun ahead(begin_, path());
+    ahead.wait_for_past();
+    ahead.loop.advance(seconds(10));
+    set_clock_by(0);
+    ahead.loop.advance(seconds(10));
+    ahead.end();
+  }
+  DaemonRun next(begin_ + seconds(30), path());
+  next.wait_for_past();
+  for (const auto& [domain, figure] : next.history.energies(at(12), at(18))) {
+    EXPECT_NEAR(figure.unknown.count(), 0.0, 1e-3) << domain;
+    EXPECT_NEAR(figure.energy.value_or(Joules()).si(),
+                domain == Domain::package(0) ? 6 * 50.0 : 6 * 150.0, 1.0)
+        << domain;
+  }
+}
+
+TEST_F(DiskHistoryTest, ManyDamagedFilesAreAFewLinesOfTheLog) {
+  std::filesystem::create_directory(path());
+  std::filesystem::permissions(path(), std::filesystem::perms::owner_all);
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const std::string name = chunk_name(stored_time(1.7e9 + i), 7, i);
+    std::ofstream(std::filesystem::path(path()) / name) << "damage";
+  }
+  testing::internal::CaptureStderr();
+  DaemonRun run(begin_, path());
+  run.wait_for_past();
+  run.end();
+  end_log({});
+  const std::string log = testing::internal::GetCapturedStderr();
+  std::size_t named = 0;
+  for (auto at = log.find("not a chunk"); at != std::string::npos;
+       at = log.find("not a chunk", at + 1)) {
+    ++named;
+  }
+  EXPECT_EQ(named, 5U) << log;
+  EXPECT_THAT(log, testing::HasSubstr("7 more files have problems"));
 }
 
 TEST_F(DiskHistoryTest, WhatIsOlderThanTheHistoryIsNotServed) {
