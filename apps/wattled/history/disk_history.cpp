@@ -184,7 +184,7 @@ void DiskHistory::note_set_back(TimePoint stored) {
     log_warning(
         fmt::format("history: the wall clock was set back by {} s; after a restart, values of a "
                     "time that is already on disk are left out",
-                    std::chrono::duration_cast<std::chrono::seconds>(written_ - stored).count()));
+                    std::chrono::round<std::chrono::seconds>(written_ - stored).count()));
   }
   written_ = stored;
 }

@@ -198,18 +198,18 @@ TEST_F(PowerAnswer, IsUnknownWhereACounterStoodStill) {
 }
 
 TEST_F(PowerAnswer, StartsAfterATimeOverWhichTheClockWasSet) {
-  const WallClock clock;
+  const WallClock right_at_the_end;
   const double from = unix_at(0.0) + 1800.0;
-  clock.set_by(3600);
+  WallClock::set_by(3600);
   const Json answer = ask(from, to_unix(loop_.now()));
   EXPECT_NEAR(answer["from"].get<double>(), from + 1800.0, 1.0);
 }
 
 TEST_F(PowerAnswer, IsThereAfterAClockThatWasAheadIsSetBack) {
-  const WallClock clock;
-  clock.set_by(100'000'000);
+  const WallClock right_at_the_end;
+  WallClock::set_by(100'000'000);
   const TimePoint ahead = std::chrono::steady_clock::now();
-  clock.set_by(0);
+  WallClock::set_by(0);
   loop_.advance(ahead + seconds(60) - loop_.now());  // what is kept starts while it was ahead
   const double now = to_unix(loop_.now());
   EXPECT_NEAR(of(ask(now - 5.0, now - 1.0), "package_0")["mean_w"][0].get<double>(), 50.0, 2.0);
