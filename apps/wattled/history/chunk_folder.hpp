@@ -43,7 +43,7 @@ class ChunkFolder {
   /// A new file (0600). Empty, with `errno` set, on failure.
   [[nodiscard]] Fd make(const std::string& name) const;
   /// 0, or an `errno`.
-  int remove(const std::string& name) const;
+  [[nodiscard]] int remove(const std::string& name) const;
 
  private:
   std::string path_;
