@@ -72,7 +72,7 @@ class Renderer {
     std::string rows;
     for (const auto& row : table.rows) rows += row_of(table, row);
     // A wide table is scrolled by itself, by the keyboard too.
-    const std::string wide = fmt::format(
+    std::string wide = fmt::format(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table>\n"
         "<caption>{}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</"
         "div>\n",

@@ -56,6 +56,7 @@ struct Room {
 
 std::vector<Stripe> stripes_of(const std::vector<RecordedPhase>& phases) {
   std::vector<Stripe> stripes;
+  stripes.reserve(phases.size());
   for (const RecordedPhase& phase : phases) {
     stripes.push_back({phase.name, phase.span.begin, phase.span.end});
   }
