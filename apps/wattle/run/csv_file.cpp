@@ -64,11 +64,13 @@ void CsvFile::add(std::string_view rows) {
 /// A pipe takes this much whole, or nothing; its reader may be a moment behind.
 void CsvFile::write_whole(std::string_view rows) {
   constexpr int kPatienceMs = 100;
-  if (is_special_) {
+  ssize_t written = ::write(fd_.get(), rows.data(), rows.size());
+  // Not before: a pipe may have room for a row where poll says that it has none.
+  if (written < 0 && errno == EAGAIN) {
     pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
     (void)::poll(&ready, 1, kPatienceMs);
+    written = ::write(fd_.get(), rows.data(), rows.size());
   }
-  const ssize_t written = ::write(fd_.get(), rows.data(), rows.size());
   if (written == static_cast<ssize_t>(rows.size())) return;
   error_ = written < 0 ? errno : ENOSPC;
   struct stat status {};
