@@ -45,15 +45,20 @@ bool MarkedUnits::begin_unit(const Mark& mark) {
   const auto weight = weight_steps(mark.number);
   const auto [place, is_new] = running_.try_emplace({mark.name, mark.id});
   if (!is_new) return false;
-  const auto started = weight && running_.size() <= kMostRunning
-                           ? desk_.events.begin(desk_.tags.column(mark.name), *weight, 0)
-                           : std::nullopt;
+  if (!weight) {
+    running_.erase(place);
+    return false;
+  }
+  // Once for each unit: a tag that does not fit in is counted.
+  const std::uint16_t column = desk_.tags.column(mark.name);
+  const auto started =
+      running_.size() <= kMostRunning ? desk_.events.begin(column, *weight, 0) : std::nullopt;
   if (!started) {
     running_.erase(place);
-    if (weight) ++refused_;
-    return weight.has_value();
+    ++refused_;
+    return true;
   }
-  place->second = {.started = *started, .column = desk_.tags.column(mark.name), .weight = *weight};
+  place->second = {.started = *started, .column = column, .weight = *weight};
   return true;
 }
 

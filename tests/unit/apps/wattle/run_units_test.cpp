@@ -63,6 +63,13 @@ class RunUnitsTest : public testing::Test {
   TimePoint at_ = kRunBegin;
 };
 
+TEST_F(RunUnitsTest, CountEachUnitWhoseTagDoesNotFitInOnce) {
+  for (int i = 0; i < 260; ++i) {
+    ASSERT_TRUE(units_.take(started("tag " + std::to_string(i), "1"), kRunBegin));
+  }
+  EXPECT_EQ(units_.report().beyond_tags, 4U);
+}
+
 TEST_F(RunUnitsTest, ShareWhatWasSpentWhileTheyRan) {
   read_until(kRunBegin + 1s);
   EXPECT_TRUE(units_.take(started("a", "1"), kRunBegin + 1s));
