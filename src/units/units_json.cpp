@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -220,9 +221,13 @@ void take_text(const Json& json, const char* key, std::string& into) {
   into = std::move(text);
 }
 
+/// Where a record does not have the number: impossible, and not 0.
+constexpr Joules kMissing{std::numeric_limits<double>::quiet_NaN()};
+
 UnitTag unit_tag_of(const Json& json) {
-  UnitTag tag;
+  UnitTag tag{.sum = kMissing};
   take(json, tag);
+  if (tag.count == 0) tag.sum = Joules();  // of no units
   take_text(json, "tag", tag.tag);
   take_text(json, "phase", tag.phase);
   take_text(json, "doubt", tag.doubt);
@@ -230,7 +235,7 @@ UnitTag unit_tag_of(const Json& json) {
 }
 
 UnitDomain unit_domain_of(const Json& json) {
-  UnitDomain domain;
+  UnitDomain domain{.balance = {.measured = kMissing}};
   take(json, domain);
   take(json, domain.balance);
   take_text(json, "domain", domain.domain);

@@ -162,7 +162,7 @@ class Service {
   [[nodiscard]] bool grants(const Request& request, Scope scope) const noexcept;
   /// Null: no history is kept.
   [[nodiscard]] EnergyHistory* energy_history() const noexcept { return history_.get(); }
-  /// Null: as the history.
+  /// Null: no history is kept, or one that is too short for them.
   [[nodiscard]] ServedUnits* units() const noexcept { return units_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }

@@ -203,6 +203,16 @@ TEST(RunRecord, LeavesOutUnitsThatNoRunHas) {
   EXPECT_THAT(units_with([](Json& json) { json["domains"][0].erase("measured_j"); }).domains,
               IsEmpty())
       << "parts of nothing";
+  EXPECT_THAT(units_with([](Json& json) {
+                json["domains"] = {{{"domain", "package_0"}}};
+              }).domains,
+              IsEmpty())
+      << "nothing is measured";
+  EXPECT_THAT(units_with([](Json& json) {
+                json["tags"] = {{{"tag", "a"}, {"count", 9}}};
+              }).tags,
+              IsEmpty())
+      << "the energy of 9 units is not 0";
   EXPECT_THAT(units_with([](Json& json) { json["contrasts"][0]["first"] = 7; }).contrasts,
               IsEmpty());
 }
