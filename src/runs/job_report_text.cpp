@@ -11,7 +11,6 @@
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
-#include "base/text/unknown.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
 #include "sensors/refusals.hpp"
@@ -200,15 +199,10 @@ std::vector<std::string> node_cells(const NodeReport& node) {
 }
 
 std::vector<std::string> unit_cells(const ReportedUnits& units) {
-  const auto cell = [](const std::optional<EnergyInterval>& range) {
-    return range ? interval_text(*range) : std::string(kUnknownCell);
-  };
   std::string count = fmt::format("{}", units.count);
   if (units.unknown > 0) count += fmt::format(" (+{} unknown)", units.unknown);
-  std::string name = printable(units.tag);
-  if (!units.phase.empty()) name += ":" + printable(units.phase);
-  return {std::move(name), std::move(count), to_text(units.sum), cell(units.mean),
-          cell(units.per_work)};
+  return {name_of(units.tag, units.phase), std::move(count), to_text(units.sum),
+          interval_cell(units.mean), interval_cell(units.per_work)};
 }
 
 std::string uncertainty_note(const JobReport& report) {

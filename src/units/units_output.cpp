@@ -21,10 +21,6 @@ namespace wattle {
 
 namespace {
 
-std::string cell_of(const std::optional<EnergyInterval>& range) {
-  return range ? interval_text(*range) : std::string(kUnknownCell);
-}
-
 std::string value_cell(const std::optional<EnergyInterval>& range) {
   return range ? to_text(range->value) : std::string(kUnknownCell);
 }
@@ -41,10 +37,10 @@ std::string tags_text(const UnitsReport& report) {
   table.add({"tag", "units", "mean (95 %)", "median", "p99", "by regression (95 %)",
              has_work ? "per work (95 %)" : ""});
   for (const UnitTag& tag : report.tags) {
-    table.add({indented_name(tag), std::to_string(tag.count), cell_of(tag.mean),
+    table.add({indented_name(tag), std::to_string(tag.count), interval_cell(tag.mean),
                value_cell(tag.median), value_cell(tag.p99),
                tag.fitted ? interval_text(*tag.fitted) : printable(tag.doubt),
-               has_work ? cell_of(tag.per_work) : ""});
+               has_work ? interval_cell(tag.per_work) : ""});
   }
   return table.text();
 }
@@ -70,9 +66,8 @@ std::string contrast_line(const UnitContrast& contrast) {
 
 }  // namespace
 
-std::string name_of(const UnitTag& tag) {
-  const std::string name = printable(tag.tag);
-  return tag.phase.empty() ? name : name + ":" + printable(tag.phase);
+std::string name_of(std::string_view tag, std::string_view phase) {
+  return phase.empty() ? printable(tag) : printable(tag) + ":" + printable(phase);
 }
 
 std::vector<std::string> remarks_on(const UnitTag& tag) {
@@ -125,6 +120,10 @@ std::vector<std::string> notes_on(const UnitsReport& report) {
 
 std::string interval_text(const EnergyInterval& range) {
   return to_text(range.value) + " (" + to_text(range.low) + " to " + to_text(range.high) + ")";
+}
+
+std::string interval_cell(const std::optional<EnergyInterval>& range) {
+  return range ? interval_text(*range) : std::string(kUnknownCell);
 }
 
 std::string to_text(const UnitsReport& report, const TextStyle& style) {

@@ -2,7 +2,9 @@
 // printable.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text/text_style.hpp"
@@ -11,9 +13,12 @@
 namespace wattle {
 
 /// "request", "request:decode"
-[[nodiscard]] std::string name_of(const UnitTag& tag);
+[[nodiscard]] std::string name_of(std::string_view tag, std::string_view phase);
+[[nodiscard]] inline std::string name_of(const UnitTag& tag) { return name_of(tag.tag, tag.phase); }
 /// "12.50 J (12.10 J to 12.90 J)"
 [[nodiscard]] std::string interval_text(const EnergyInterval& range);
+/// The same in a cell of a table, where it may be unknown.
+[[nodiscard]] std::string interval_cell(const std::optional<EnergyInterval>& range);
 /// What must be known besides the figures.
 [[nodiscard]] std::vector<std::string> remarks_on(const UnitTag& tag);
 [[nodiscard]] std::vector<std::string> remarks_on(const UnitDomain& domain);

@@ -32,10 +32,6 @@ std::string unit_cell(const std::optional<EnergyInterval>& range) {
   return range ? to_text(range->value) : std::string(kUnknownCell);
 }
 
-std::string unit_range_cell(const std::optional<EnergyInterval>& range) {
-  return range ? interval_text(*range) : std::string(kUnknownCell);
-}
-
 /// A unit of energy in which the values of a plot have few digits.
 struct EnergyScale {
   std::string_view name = "J";
@@ -181,8 +177,8 @@ void add_tags(std::vector<Block>& blocks, const UnitsReport& report) {
   for (const UnitTag& tag : report.tags) {
     if (table.rows.size() == kMostTagRows) break;
     table.rows.push_back({name_of(tag), fmt::format("{}", tag.count), to_text(tag.mean_time),
-                          unit_range_cell(tag.mean), unit_cell(tag.median), unit_cell(tag.p95),
-                          unit_cell(tag.p99), unit_range_cell(tag.per_work),
+                          interval_cell(tag.mean), unit_cell(tag.median), unit_cell(tag.p95),
+                          unit_cell(tag.p99), interval_cell(tag.per_work),
                           tag.fitted ? interval_text(*tag.fitted) : printable(tag.doubt),
                           joined(remarks_on(tag), "; ")});
   }
