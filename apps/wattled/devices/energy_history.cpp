@@ -131,12 +131,8 @@ void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint e
 std::vector<ColumnPower> EnergyHistory::columns_of(const Entry& entry,
                                                    const TimeColumns& columns) const {
   if (slots_.holds(columns)) return entry.slots.columns(columns);
-  // The gauge where it shows power, as in the plots of runs.
-  std::vector<ColumnPower> all = gauge_columns(entry.readings->gauges(entry.place), columns);
-  const bool is_known =
-      std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
-  const History* const counter = entry.readings->counter(entry.place);
-  return is_known || counter == nullptr ? all : counter_columns(*counter, columns);
+  return domain_columns(entry.readings->counter(entry.place), entry.readings->gauges(entry.place),
+                        columns);
 }
 
 std::vector<ColumnPower> EnergyHistory::coarse_columns(const Entry& entry,

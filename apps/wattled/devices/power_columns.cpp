@@ -121,4 +121,13 @@ std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
   return all;
 }
 
+std::vector<ColumnPower> domain_columns(const History* counter,
+                                        std::span<const History* const> gauges,
+                                        const TimeColumns& columns) {
+  std::vector<ColumnPower> all = gauge_columns(gauges, columns);
+  const bool is_known =
+      std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
+  return is_known || counter == nullptr ? all : counter_columns(*counter, columns);
+}
+
 }  // namespace wattle::daemon

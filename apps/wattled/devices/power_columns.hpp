@@ -70,4 +70,10 @@ struct CounterEdge {
 [[nodiscard]] std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
                                                      const TimeColumns& columns);
 
+/// From the gauges where they show power, as in the plots of runs; else from the counter, which may
+/// be null.
+[[nodiscard]] std::vector<ColumnPower> domain_columns(const History* counter,
+                                                      std::span<const History* const> gauges,
+                                                      const TimeColumns& columns);
+
 }  // namespace wattle::daemon

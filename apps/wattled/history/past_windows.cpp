@@ -24,11 +24,7 @@ constexpr SlotGrid kStoredGrid{.origin = TimePoint{}};
 /// As in the present run.
 std::vector<ColumnPower> era_columns(const PastEra& era, const TimeColumns& columns) {
   if (era.slots && kStoredGrid.holds(columns)) return era.slots->columns(columns);
-  std::vector<ColumnPower> all = gauge_columns(era.gauges(), columns);
-  const bool is_known =
-      std::ranges::any_of(all, [](const ColumnPower& column) { return column.mean.has_value(); });
-  const History* const counter = era.counter();
-  return is_known || counter == nullptr ? all : counter_columns(*counter, columns);
+  return domain_columns(era.counter(), era.gauges(), columns);
 }
 
 }  // namespace
