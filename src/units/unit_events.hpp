@@ -23,6 +23,8 @@ namespace wattle::detail {
 inline constexpr double kWeightStep = 0x1p-20;
 inline constexpr double kLeastWeight = 1e-6;
 inline constexpr double kMostWeight = 1e6;
+/// The most work of a unit that others start.
+inline constexpr double kMostUnitWork = 1e18;
 
 /// Absent for a weight out of range, or not a number.
 [[nodiscard]] inline std::optional<std::int64_t> weight_steps(double weight) noexcept {

@@ -107,9 +107,8 @@ void check_unit(const RawMark& raw, Mark& mark) {
     throw InvalidArgument(fmt::format("{} must be a number from {} to {}, not {}", option, least,
                                       most, printable(text)));
   };
-  constexpr double kMostWork = 1e18;
   mark.number =
-      raw.ends ? number("--work", raw.work, 0.0, kMostWork, 0.0)
+      raw.ends ? number("--work", raw.work, 0.0, detail::kMostUnitWork, 0.0)
                : number("--weight", raw.weight, detail::kLeastWeight, detail::kMostWeight, 1.0);
 }
 

@@ -22,7 +22,6 @@ using ExchangePtr = std::shared_ptr<HttpExchange>;
 
 constexpr double kDefaultTimeoutS = 3600.0;
 constexpr double kLongestTimeoutS = 86'400.0;
-constexpr double kMostWorkOfUnit = 1e18;
 
 /// The units that may be shown to the caller, or changed. Null: the client has got an error.
 ServedUnits* units_for(Service& service, const Request& request, const ExchangePtr& exchange) {
@@ -117,7 +116,7 @@ void end_unit(Service& service, const Request& request, const ExchangePtr& excha
   const UrlQuery query = UrlQuery::parse(request.target.query, {"tag", "id", "work"});
   const std::string tag = unit_tag_in(query);
   const std::string id = unit_id_in(query.text("id"));
-  const double work = unit_number_in(query, "work", 0.0, kMostWorkOfUnit, 0.0);
+  const double work = unit_number_in(query, "work", 0.0, detail::kMostUnitWork, 0.0);
   if (!units->end(tag, id, work)) {
     return exchange->answer(error_response(
         404,
