@@ -16,6 +16,7 @@
 #include "cli/action_word.hpp"
 #include "cli/settings.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/unexpected.hpp"
 #include "output/output.hpp"
 #include "wattle/error.hpp"
 
@@ -122,9 +123,7 @@ ConfigOptions RawConfig::checked(const CommandLine& /*line*/) const {
     throw InvalidArgument(fmt::format("a setting is missing: wattle config {} NAME{}",
                                       words.front(), wanted == 3 ? " VALUE" : ""));
   }
-  if (words.size() > wanted) {
-    throw InvalidArgument(fmt::format("unexpected argument {}", shell_quoted(words[wanted])));
-  }
+  if (words.size() > wanted) throw InvalidArgument(unexpected_argument(words[wanted]));
   if (wanted > 1) options.name = words[1];
   if (wanted > 2) options.value = words[2];
   return options;

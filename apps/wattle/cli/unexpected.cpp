@@ -47,8 +47,12 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 
 }  // namespace
 
+std::string unexpected_argument(std::string_view word) {
+  return fmt::format("unexpected argument {}", shell_quoted(word));
+}
+
 std::string unexpected(const CLI::App& command, std::string_view word) {
-  if (!word.starts_with('-')) return fmt::format("unexpected argument {}", shell_quoted(word));
+  if (!word.starts_with('-')) return unexpected_argument(word);
   const std::string_view name = word.substr(0, word.find('='));
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {

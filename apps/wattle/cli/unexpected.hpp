@@ -11,6 +11,8 @@ class App;
 
 namespace wattle::app {
 
+/// The message for an argument that is one too many.
+[[nodiscard]] std::string unexpected_argument(std::string_view word);
 /// The message for an option or argument that `command` does not have.
 [[nodiscard]] std::string unexpected(const CLI::App& command, std::string_view word);
 /// The same for the first unknown word after the parse of `parsed`, which is `command` or contains

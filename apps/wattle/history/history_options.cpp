@@ -14,6 +14,7 @@
 #include "cli/action_word.hpp"
 #include "cli/settings.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/unexpected.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"
 
@@ -151,8 +152,7 @@ HistoryOptions RawHistory::checked(const CommandLine& /*line*/) const {
                                       options.action == HistoryAction::import ? "FILE" : "ID"));
   }
   if (!takes_words && !options.words.empty()) {
-    throw InvalidArgument(
-        fmt::format("unexpected argument {}", shell_quoted(options.words.front())));
+    throw InvalidArgument(unexpected_argument(options.words.front()));
   }
   check_used(*this, options.action);
   HistoryFilter& filter = options.filter;
