@@ -88,18 +88,30 @@ SIGNATURES = [
     (
         POWER,
         "PowerMonitor",
-        "(gpu_indices=None, update_period=None, max_samples_per_gpu=None, power_domains=None)",
+        (
+            "(gpu_indices=None, update_period=None, max_samples_per_gpu=None, power_domains=None, *, "
+            "cpu_indices=None, gpu_update_period=None, cpu_update_period=0.1, max_samples_per_cpu=None, "
+            "gpu_power_domains=None, cpu_power_domains=None)"
+        ),
     ),
     (POWER, "PowerMonitor.stop", "()"),
     (
         POWER,
         "PowerMonitor.get_power_timeline",
-        "(power_domain, gpu_index=None, start_time=None, end_time=None)",
+        (
+            "(power_domain=None, gpu_index=None, start_time=None, end_time=None, *, "
+            "gpu_power_domain=None, cpu_power_domain=None, cpu_index=None)"
+        ),
     ),
-    (POWER, "PowerMonitor.get_all_power_timelines", "(gpu_index=None, start_time=None, end_time=None)"),
+    (
+        POWER,
+        "PowerMonitor.get_all_power_timelines",
+        "(gpu_index=None, start_time=None, end_time=None, *, cpu_index=None)",
+    ),
     (POWER, "PowerMonitor.get_energy", "(start_time, end_time, power_domain=None)"),
     (POWER, "PowerMonitor.get_power", "(time=None, power_domain=None)"),
     (POWER, "infer_counter_update_period", "(gpu_indicies)"),
+    (POWER, "infer_gpu_counter_update_period", "(gpu_indicies)"),
     (
         ENERGY,
         "ZeusMonitor",
@@ -110,10 +122,22 @@ SIGNATURES = [
     ),
     (ENERGY, "ZeusMonitor.begin_window", "(key, sync_execution=True, restart=False)"),
     (ENERGY, "ZeusMonitor.end_window", "(key, sync_execution=True, cancel=False)"),
-    (ENERGY, "Measurement", "(time, gpu_energy, cpu_energy=None, dram_energy=None)"),
+    (ENERGY, "Measurement", "(time, gpu_energy, cpu_energy=None, dram_energy=None, soc_energy=None)"),
     (ZEUSD, "ZeusdConfig.tcp", "(host, port, *, token=None, gpu_indices=None, cpu_indices=None)"),
     (ZEUSD, "ZeusdConfig.uds", "(socket_path, *, token=None, gpu_indices=None, cpu_indices=None)"),
     (ZEUSD, "ZeusdConfig.from_env", "()"),
+    (ZEUSD, "ZeusdClient", "(config=None)"),
+    (ZEUSD, "ZeusdClient.get_gpu_power", "(gpu_ids=None)"),
+    (ZEUSD, "ZeusdClient.get_cpu_energy", "(cpu_ids=None, cpu=True, dram=True)"),
+    (ZEUSD, "ZeusdClient.set_power_limit", "(gpu_ids, power_limit_mw, block=True)"),
+    (
+        ZEUSD,
+        "require_capabilities",
+        (
+            "(client, *, read_gpu=False, control_gpu=False, read_cpu=False, control_cpu=False, "
+            "gpu_ids=None, cpu_ids=None)"
+        ),
+    ),
     (STREAMING, "PowerStreamingClient", "(servers, reconnect_delay_s=1.0)"),
     (STREAMING, "PowerStreamingClient.get_power", "()"),
     (STREAMING, "PowerStreamingClient.stop", "()"),
@@ -153,11 +177,19 @@ NAMES = {
     METER: "EnergyMeterNotStartedError EnergyMeterNotStoppedError NoNextStateException StateIsNotFinalError",
     RAPL: "RaplPackageDomain RaplDramDomain RaplCoreDomain RaplUncoreDomain RaplPsysDomain RaplDevice",
     "pyJoules.device": "Device Domain DeviceFactory NotConfiguredDeviceException",
-    "pyJoules.handler": "EnergyHandler UnconsistantSamplesError",
-    "pyJoules.handler.mongo_handler": "MongoHandler MongoInitError",
-    "pyJoules.handler.pandas_handler": "PandasHandler NoSampleProcessedError",
-    "zeus.monitor": "ZeusMonitor PowerMonitor PowerDomain PowerSample Measurement",
-    ZEUSD: "ZeusdConfig ZeusdConnectionError ZeusdCapabilityError ZeusdAuthError",
+    "pyJoules.handler": "EnergyHandler PrintHandler UnconsistantSamplesError",
+    "pyJoules.handler.csv_handler": "CSVHandler EnergyHandler NoSampleProcessedError UnconsistantSamplesError",
+    "pyJoules.handler.mongo_handler": "MongoHandler MongoInitError EnergyHandler UnconsistantSamplesError",
+    "pyJoules.handler.pandas_handler": "PandasHandler NoSampleProcessedError EnergyHandler UnconsistantSamplesError",
+    "zeus.monitor": "ZeusMonitor PowerMonitor PowerDomain PowerSample Measurement GPUPowerDomain CPUPowerDomain",
+    POWER: "GPUPowerDomain GPUPowerSample CPUPowerDomain CPUPowerSample",
+    ZEUSD: "ZeusdConfig ZeusdConnectionError ZeusdCapabilityError ZeusdAuthError ZeusdClient GpuInfo CpuInfo "
+    "GpuPowerSnapshot CpuDramPower CpuPowerSnapshot CpuEnergyResult PowerLimitConstraint ZonePowerLimits "
+    "CpuDramPowerLimits RaplPowerInfo HsmpPowerInfo CpuPowerLimitConstraints",
+    "zeus.exception": "ZeusBaseError",
+    "zeus.device.exception": "ZeusdError",
+    "gpu_tracker.tracker": "Tracker",
+    "gpu_tracker.sub_tracker": "SubTracker sub_track SubTrackingAnalyzer TrackingComparison",
     "gpu_tracker": "Tracker SubTracker sub_track SubTrackingAnalyzer TrackingComparison RSSValues MaxRAM "
     "MaxGPURAM ProcessingUnitPercentages CPUUtilization GPUUtilization ComputeTime ResourceUsage",
     "codecarbon": "EmissionsTracker OfflineEmissionsTracker track_emissions",

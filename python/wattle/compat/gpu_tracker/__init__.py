@@ -4,7 +4,7 @@
 What is unknown is None. GPU memory is in true megabytes (the original reads MiB as MB).
 """
 
-from wattle.compat.gpu_tracker.sub_tracking import (
+from wattle.compat.gpu_tracker.sub_tracker import (
     SubTracker,
     SubTrackingAnalyzer,
     SubTrackingResults,

@@ -6,5 +6,6 @@ from wattle.compat.pyjoules.exception import (
     UnconsistantSamplesError,
 )
 from wattle.compat.pyjoules.handler.handler import EnergyHandler
+from wattle.compat.pyjoules.handler.print_handler import PrintHandler
 
-__all__ = ["EnergyHandler", "NoSampleProcessedError", "UnconsistantSamplesError"]
+__all__ = ["EnergyHandler", "NoSampleProcessedError", "PrintHandler", "UnconsistantSamplesError"]

@@ -6,8 +6,13 @@ from __future__ import annotations
 import os
 
 from wattle._errors import FormatError
-from wattle.compat.pyjoules.exception import NoSampleProcessedError
+from wattle.compat.pyjoules.exception import (
+    NoSampleProcessedError,
+    UnconsistantSamplesError,
+)
 from wattle.compat.pyjoules.handler.handler import EnergyHandler
+
+__all__ = ["CSVHandler", "EnergyHandler", "NoSampleProcessedError", "UnconsistantSamplesError"]
 
 
 class CSVHandler(EnergyHandler):

@@ -8,10 +8,16 @@ from typing import Any
 
 from wattle._library import optional
 from wattle.compat.pyjoules.energy_trace import EnergySample
-from wattle.compat.pyjoules.exception import MongoInitError
+from wattle.compat.pyjoules.exception import MongoInitError, UnconsistantSamplesError
 from wattle.compat.pyjoules.handler.handler import EnergyHandler
 
-__all__ = ["MongoHandler", "MongoInitError", "trace_to_dict"]
+__all__ = [
+    "EnergyHandler",
+    "MongoHandler",
+    "MongoInitError",
+    "UnconsistantSamplesError",
+    "trace_to_dict",
+]
 
 
 def trace_to_dict(trace: Iterable[EnergySample], trace_name: str) -> dict[str, Any]:

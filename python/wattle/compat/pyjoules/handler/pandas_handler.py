@@ -8,10 +8,19 @@ from typing import Any
 
 from wattle._library import optional
 from wattle.compat.pyjoules.energy_trace import EnergySample
-from wattle.compat.pyjoules.exception import NoSampleProcessedError
+from wattle.compat.pyjoules.exception import (
+    NoSampleProcessedError,
+    UnconsistantSamplesError,
+)
 from wattle.compat.pyjoules.handler.handler import EnergyHandler
 
-__all__ = ["NoSampleProcessedError", "PandasHandler", "trace_to_dataframe"]
+__all__ = [
+    "EnergyHandler",
+    "NoSampleProcessedError",
+    "PandasHandler",
+    "UnconsistantSamplesError",
+    "trace_to_dataframe",
+]
 
 
 def trace_to_dataframe(trace: Iterable[EnergySample]) -> Any:

@@ -2,7 +2,15 @@
 """What measures."""
 
 from wattle.compat.zeus.monitor.energy import Measurement, ZeusMonitor
-from wattle.compat.zeus.monitor.power import PowerDomain, PowerMonitor, PowerSample
+from wattle.compat.zeus.monitor.power import (
+    CPUPowerDomain,
+    CPUPowerSample,
+    GPUPowerDomain,
+    GPUPowerSample,
+    PowerDomain,
+    PowerMonitor,
+    PowerSample,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +21,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "CPUPowerDomain",
+    "CPUPowerSample",
     "CpuPowerReading",
+    "GPUPowerDomain",
+    "GPUPowerSample",
     "Measurement",
     "PowerDomain",
     "PowerMonitor",

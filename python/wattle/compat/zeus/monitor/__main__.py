@@ -43,7 +43,7 @@ def _energy(gpus: list[int] | None) -> None:
 
 
 def _power(gpus: list[int] | None, period: float, domain: str) -> None:
-    monitor = PowerMonitor(gpus, update_period=min(period, 0.1), power_domains=[domain])
+    monitor = PowerMonitor(gpus, min(period, 0.1), power_domains=[domain], cpu_indices=[])
     start = time.time()
     try:
         while True:

@@ -14,6 +14,7 @@ from wattle._domain import domains as available_domains
 from wattle._errors import NoSuchDevice
 from wattle._measurement import Measurement as Measured
 from wattle._windows import Windows
+from wattle.compat.zeus.monitor.visible_gpus import visible_gpus
 
 __all__ = ["Measurement", "ZeusMonitor"]
 
@@ -26,6 +27,8 @@ class Measurement:
     gpu_energy: dict[int, float | None]
     cpu_energy: dict[int, float | None] | None = None
     dram_energy: dict[int, float | None] | None = None
+    soc_energy: None = None
+    """Of Apple's and NVIDIA's systems on a chip there; no sensor of Wattle's has it."""
 
     @property
     def total_energy(self) -> float | None:
@@ -57,7 +60,7 @@ class ZeusMonitor:
         self.approx_instant_energy = approx_instant_energy
         self._synchronize = _SYNCHRONIZE[sync_execution_with]
         found = available_domains()
-        visible = _visible_gpus(found)
+        visible = [str(name) for name in visible_gpus(found)]
         self.gpu_indices = list(range(len(visible))) if gpu_indices is None else list(gpu_indices)
         self._gpus = {index: _item(visible, index, "GPU") for index in self.gpu_indices}
         self._packages = _of_kind(found, "package", cpu_indices)
@@ -74,7 +77,7 @@ class ZeusMonitor:
         if sync_execution:
             self._synchronize()
         if not restart and key in self._starts:
-            raise ValueError(f"the window {key!r} is open already")
+            raise ValueError(f"the window {key!r} already exists: end it first, or pass restart=True")
         self._starts[key] = time.time()
         if self._windows is not None:
             self._windows.begin(key, restart=True)
@@ -87,7 +90,7 @@ class ZeusMonitor:
             self._synchronize()
         start = self._starts.pop(key, None)
         if start is None:
-            raise ValueError(f"the window {key!r} is not open")
+            raise ValueError(f"the window {key!r} does not exist: begin it first")
         measured = None if self._windows is None else self._windows.end(key)
         measurement = Measurement(
             time=time.time() - start if measured is None else measured.seconds,
@@ -107,20 +110,6 @@ class ZeusMonitor:
             del self._starts[key]
             if self._windows is not None:
                 self._windows.cancel(key)
-
-
-def _visible_gpus(found: Any) -> list[str]:
-    """The domains of GPUs, in the order of CUDA_VISIBLE_DEVICES where that lists numbers."""
-    names = [str(name) for name in found if Domain(name).category == "gpu"]
-    given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if given is None:
-        return names
-    try:
-        numbers = [int(part) for part in given.split(",") if part.strip()]
-    except ValueError:
-        # UUIDs: the library finds them.
-        return [name for name in Windows(gpus="visible").domains if Domain(name).category == "gpu"]
-    return [f"nvidia_gpu_{number}" for number in numbers if f"nvidia_gpu_{number}" in names]
 
 
 def _of_kind(
@@ -172,6 +161,7 @@ def _energies(
 
 
 def _open_log(path: str | os.PathLike[str], gpus: list[int]) -> TextIO:
+    os.makedirs(os.path.dirname(os.fspath(path)) or ".", exist_ok=True)
     file = open(path, "w", encoding="utf-8")  # noqa: SIM115
     names = [f"gpu{index}_energy" for index in gpus]
     file.write(",".join(["start_time", "window_name", "elapsed_time", *names]) + "\n")

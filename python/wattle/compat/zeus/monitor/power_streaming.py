@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from wattle import stream as daemons
 from wattle._errors import AuthError, CapabilityError, ConnectionError, NoSuchDevice
-from wattle.compat.zeus.utils.zeusd import (
+from wattle.compat.zeus.utils.zeusd_config import (
     ZeusdAuthError,
     ZeusdCapabilityError,
     ZeusdConfig,

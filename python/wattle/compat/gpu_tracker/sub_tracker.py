@@ -108,14 +108,15 @@ class SubTracker:
             attribute = code_block_attribute or str(caller.lineno)
             code_block_name = f"{os.path.relpath(caller.filename)}:{attribute}"
         self.code_block_name = code_block_name
-        self.sub_tracking_file = Path(sub_tracking_file or f"{os.getpid()}.csv")
-        _is_sqlite(self.sub_tracking_file)
+        self._process_id = os.getpid()
+        self.sub_tracking_file = os.fspath(sub_tracking_file or f"{self._process_id}.csv")
+        self._path = Path(self.sub_tracking_file)
+        _is_sqlite(self._path)
         if overwrite:
-            self.sub_tracking_file.unlink(missing_ok=True)
+            self._path.unlink(missing_ok=True)
 
     def _note(self, position: int) -> None:
-        row = (os.getpid(), self.code_block_name, position, time.time())
-        _append(self.sub_tracking_file, row)
+        _append(self._path, (self._process_id, self.code_block_name, position, time.time()))
 
     def __enter__(self) -> Self:
         self._note(_START)
