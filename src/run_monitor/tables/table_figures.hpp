@@ -48,6 +48,7 @@ class Spread {
   /// knows, as of the first row: then it counts as much as the next one.
   void add(const Cell& cell, std::optional<double> weight = 1.0) noexcept {
     if (!cell.is_number()) return;
+    min_ = count_ == 0 ? cell.value : std::min(min_, cell.value);
     max_ = std::max(max_, cell.value);
     ++count_;
     if (!weight) {
@@ -68,6 +69,7 @@ class Spread {
     }
     weight_ += other.weight_;
     sum_ += other.sum_;
+    if (other.count_ > 0) min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
     count_ += other.count_;
     max_ = std::max(max_, other.max_);
   }
@@ -75,7 +77,9 @@ class Spread {
     if (count_ == 0) return std::nullopt;
     Spread all = *this;
     all.take_waiting(weight_ == 0.0 ? 1.0 : weight_ / weighed());
-    return all.sum_ / all.weight_;
+    // By rounding it may be beyond them: a GPU that is always at 80 % is not at 80.00000000000001
+    // %.
+    return std::clamp(all.sum_ / all.weight_, min_, max_);
   }
   [[nodiscard]] std::optional<double> max() const noexcept {
     return count_ == 0 ? std::nullopt : std::optional(max_);
@@ -96,6 +100,7 @@ class Spread {
   std::uint64_t count_ = 0;
   double weight_ = 0.0;
   double sum_ = 0.0;  ///< of numbers times their weights
+  double min_ = 0.0;  ///< if there is one
   double max_ = 0.0;
   std::uint64_t waiting_count_ = 0;  ///< numbers whose weight is not known
   double waiting_sum_ = 0.0;

@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "run_monitor/tables/table_figures.hpp"
+
 namespace wattle {
 namespace {
 
@@ -21,6 +23,14 @@ TEST(TableCell, IsANumberWithOrWithoutItsUnit) {
     const Cell cell = parse_cell(text);
     EXPECT_TRUE(cell.is_number()) << text;
     EXPECT_EQ(cell.value, value) << text;
+  }
+}
+
+TEST(Spread, OfOneValueHasThatMean) {
+  Spread spread;
+  for (int i = 1; i < 1'000; ++i) {
+    spread.add({.kind = Cell::Kind::number, .value = 80.1}, 0.001 * (i * 7919 % 997));
+    EXPECT_EQ(spread.mean(), 80.1) << i;
   }
 }
 
