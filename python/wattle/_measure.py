@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from types import TracebackType
 
 from wattle import _sensors
 from wattle._errors import InvalidState
 from wattle._library import core
 from wattle._measurement import Estimate, Measurement
-from wattle._sensors import Choice, Gpus
+from wattle._sensors import Choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
     from typing import Any, TypeVar, overload
+
+    from wattle._sensors import _Gpus
 
     _Function = TypeVar("_Function", bound=Callable[..., Any])
     _Handler = Callable[[Measurement], object] | Any | None
@@ -125,7 +127,7 @@ def measure(  # noqa: F811
     tag: str | None = None,
     *,
     domains: Iterable[str] | str | None = None,
-    gpus: Gpus = None,
+    gpus: _Gpus = None,
     strict: bool = False,
     aligned: bool = False,
     estimate: bool = False,
@@ -136,7 +138,7 @@ def measure(  # noqa: F811
     tag: Any = None,
     *,
     domains: Iterable[str] | str | None = None,
-    gpus: Gpus = None,
+    gpus: _Gpus = None,
     strict: bool = False,
     aligned: bool = False,
     estimate: bool = False,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wattle._errors import NotStopped
 from wattle._library import core
-from wattle._sensors import Gpus
 from wattle._trace import EnergyTrace, _trace
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from wattle._sensors import _Gpus
 
 __all__ = ["Counter", "EnergyMeter", "EnergySource", "Gauge"]
 
@@ -81,7 +82,7 @@ class EnergyMeter:
         domains: Iterable[str] | str | None = None,
         default_tag: str = "",
         *,
-        gpus: Gpus = None,
+        gpus: _Gpus = None,
         sources: Iterable[EnergySource] = (),
         aligned: bool = False,
         strict: bool = False,

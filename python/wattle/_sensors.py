@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Iterable, Sequence
-
 from wattle._library import core
 
-__all__ = ["Choice", "Gpus", "default", "shared"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
-Gpus = str | Sequence[int | str] | None
-"""None or "all", "none", "visible" (by CUDA_VISIBLE_DEVICES ...), or a list of numbers, UUIDs or names."""
+    _Gpus = str | Sequence[int | str] | None
+    """None or "all", "none", "visible" (by CUDA_VISIBLE_DEVICES ...), or a list of numbers, UUIDs or names."""
+
+__all__ = ["Choice", "default", "shared"]
 
 
-_Choice = namedtuple("_Choice", "domains gpus strict aligned system")
-
-
-class Choice(_Choice):
+class Choice(tuple):
     """What is measured, as a key: meters of equal choices share their sensors.
 
-    Not of `typing`, whose import takes longer than that of all of Wattle.
+    No named tuple: the import of `collections` takes a millisecond, that of `typing` several.
     """
 
     __slots__ = ()
@@ -29,7 +27,7 @@ class Choice(_Choice):
     def of(
         cls,
         domains: Iterable[str] | str | None,
-        gpus: Gpus,
+        gpus: _Gpus,
         strict: bool,
         aligned: bool,
         system: core.System | None,
@@ -39,7 +37,16 @@ class Choice(_Choice):
         if gpus is not None and not isinstance(gpus, str):
             gpus = tuple(gpus)
         names = None if domains is None else tuple(str(name) for name in domains)
-        return cls(names, gpus, bool(strict), bool(aligned), system)
+        return cls((names, gpus, bool(strict), bool(aligned), system))
+
+    @property
+    def system(self) -> core.System | None:
+        return self[4]
+
+    def meter(self) -> core.Meter:
+        """Opens the sensors."""
+        domains, gpus, strict, aligned, system = self
+        return core.Meter(domains=domains, gpus=gpus, strict=strict, aligned=aligned, system=system)
 
 
 # The environment and the process for which sensors are open: they change with a fork.
@@ -60,14 +67,7 @@ def shared(choice: Choice) -> core.Meter:
         _generation = generation
     meter = _meters.get(choice)
     if meter is None:
-        meter = core.Meter(
-            domains=choice.domains,
-            gpus=choice.gpus,
-            strict=choice.strict,
-            aligned=choice.aligned,
-            system=choice.system,
-        )
-        meter = _meters.setdefault(choice, meter)
+        meter = _meters.setdefault(choice, choice.meter())
     return meter
 
 

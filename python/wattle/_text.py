@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["energy_text", "parse_energy", "printable", "row_html", "seconds_text"]
 

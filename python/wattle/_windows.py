@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-
 from wattle import _sensors
 from wattle._errors import InvalidState, NotStarted
 from wattle._library import core
 from wattle._measurement import Measurement
-from wattle._sensors import Choice, Gpus
+from wattle._sensors import Choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
     from typing import Any
+
+    from wattle._sensors import _Gpus
 
 __all__ = ["Windows"]
 
@@ -30,7 +31,7 @@ class Windows:
         self,
         *,
         domains: Iterable[str] | str | None = None,
-        gpus: Gpus = None,
+        gpus: _Gpus = None,
         strict: bool = False,
         aligned: bool = False,
         system: core.System | None = None,
