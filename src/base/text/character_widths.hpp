@@ -1,4 +1,5 @@
 // Which characters a terminal draws in no column, or in two: Unicode 14, from U+0300 on.
+// Written by scripts/character-widths.
 #pragma once
 
 #include <array>
