@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/backoff.hpp"
 #include "client/clock_offset.hpp"
 #include "client/flow_limit.hpp"
 #include "client/refusal_log.hpp"
 #include "client/stream_context.hpp"
-#include "client/transport/backoff.hpp"
 #include "client/transport/transport.hpp"
 #include "client/update.hpp"
 #include "wire/event.hpp"

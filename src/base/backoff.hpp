@@ -1,11 +1,11 @@
-// The delay before a connection is retried.
+// The delay before what failed is tried again.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-namespace wattle::client {
+namespace wattle {
 
 /// The first delay, then doubled every time, up to the longest. Each is randomly up to 20 % longer
 /// or shorter, so that a thousand clients of a restarted server do not reconnect at once. If the
@@ -37,4 +37,4 @@ class Backoff {
   Delay next_;
 };
 
-}  // namespace wattle::client
+}  // namespace wattle

@@ -1,0 +1,70 @@
+// What is sent by OTLP, as plain values: https://opentelemetry.io/docs/specs/otlp
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/text/trace_context.hpp"
+
+namespace wattle::otlp {
+
+/// A whole number is sent as a text, since JSON's numbers do not hold all of 64 bits.
+using OtlpValue = std::variant<std::string, std::int64_t, double, bool>;
+
+struct OtlpAttribute {
+  std::string key;
+  OtlpValue value;
+};
+using OtlpAttributes = std::vector<OtlpAttribute>;
+
+/// Nanoseconds since 1970.
+using UnixNs = std::uint64_t;
+
+/// A time that is not after 1970, or not a number, becomes 0: unknown.
+[[nodiscard]] UnixNs unix_ns(double unix_s) noexcept;
+
+enum class OtlpKind : std::uint8_t {
+  gauge,
+  counter,          ///< cumulative, and never falls
+  up_down_counter,  ///< cumulative
+};
+
+struct OtlpPoint {
+  OtlpAttributes attributes{};
+  std::variant<double, std::int64_t> value{};
+  UnixNs at = 0;
+  std::optional<UnixNs> since{};  ///< when a counter was 0; absent: unknown, or a gauge
+};
+
+struct OtlpMetric {
+  std::string name;
+  std::string description;
+  std::string unit;  ///< of UCUM: "J", "W", "By", "1", "{unit}"
+  OtlpKind kind = OtlpKind::gauge;
+  std::vector<OtlpPoint> points{};
+};
+
+struct OtlpSpan {
+  TraceId trace{};
+  SpanId id{};
+  std::optional<SpanId> parent{};
+  std::string name;
+  UnixNs begin = 0;
+  UnixNs end = 0;
+  OtlpAttributes attributes{};
+  std::string error{};  ///< why what it did failed; empty: it did not
+};
+
+enum class OtlpSignal : std::uint8_t { metrics, traces };
+
+/// One request: its body, and how many data points or spans are in it.
+struct OtlpBatch {
+  OtlpSignal signal = OtlpSignal::metrics;
+  std::uint64_t items = 0;
+  std::string body{};
+};
+
+}  // namespace wattle::otlp
