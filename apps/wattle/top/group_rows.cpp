@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text/text.hpp"
+#include "usage/gpu/gpu_division.hpp"
 
 namespace wattle::app {
 namespace {
@@ -57,15 +58,14 @@ class Grouped {
       if (!process.cpu) ++row.unknown_cpu;
       add_to(row.memory_bytes, process.memory_bytes);
       by_pid_.emplace(process.pid, place);
-      // NVIDIA's Multi-Process Service. The kernel shows 15 letters of a name.
-      if (process.command == "nvidia-cuda-mps") mps_servers_.push_back(process.pid);
+      if (process.command == kMpsServer) mps_servers_.push_back(process.pid);
     }
   }
 
-  /// Null for a process that was not seen.
-  [[nodiscard]] GroupRow* row_of(pid_t pid) {
+  /// The place of its row; absent for a process that was not seen.
+  [[nodiscard]] std::optional<std::size_t> place_of(pid_t pid) const {
     const auto found = by_pid_.find(pid);
-    return found == by_pid_.end() ? nullptr : &rows_[found->second];
+    return found == by_pid_.end() ? std::nullopt : std::optional(found->second);
   }
   [[nodiscard]] bool is_mps_server(const GpuUser& user) const {
     return std::ranges::find(mps_servers_, user.pid) != mps_servers_.end();
@@ -112,16 +112,6 @@ class Undivided {
   std::vector<Part> all_{};
 };
 
-/// Who gets the energy of a GPU.
-struct GpuUse {
-  GroupRow* row = nullptr;  ///< null: a process that was not seen
-  double part = 0.0;
-};
-struct GpuUses {
-  std::vector<GpuUse> uses{};  ///< empty: nobody uses it, or `unknown`
-  std::string unknown{};       ///< why it is not known who used how much
-};
-
 /// Adds who uses a GPU to the rows.
 class GpuDivision {
  public:
@@ -131,74 +121,46 @@ class GpuDivision {
   /// The memory is known also where the power is not.
   void add_memory(const TopDevice& device) {
     for (const GpuUser& user : device.users.value_or(std::vector<GpuUser>())) {
-      GroupRow* const row = grouped_.row_of(user.pid);
-      if (row != nullptr) add_to(row->gpu_memory_bytes, user.memory_bytes);
+      const auto place = grouped_.place_of(user.pid);
+      if (place) add_to(grouped_.rows()[*place].gpu_memory_bytes, user.memory_bytes);
     }
   }
   /// True if a group got some of its energy.
   bool add_device(const TopDevice& device, Joules energy) {
     const EnergyRange all{Joules(0.0), energy, energy};
-    const GpuUses known = uses_of(device);
+    const GpuParts known = parts_of(device);
     if (!known.unknown.empty()) {
       undivided_.add(device.name, known.unknown, all);
       return false;
     }
-    if (known.uses.empty()) add_to(idle_.energy, all);
+    if (known.parts.empty()) add_to(idle_.energy, all);
     bool is_divided = false;
-    for (const GpuUse& use : known.uses) {
+    for (const GpuPart& use : known.parts) {
       const EnergyRange part{Joules(0.0), energy * use.part, energy};
-      if (use.row == nullptr) {
-        undivided_.add(device.name, kNotSeen, part);
+      if (!use.group) {
+        undivided_.add(device.name, kUserNotSeen, part);
         continue;
       }
       is_divided = true;
-      add_to(use.row->energy, part);
+      GroupRow& row = grouped_.rows()[*use.group];
+      add_to(row.energy, part);
       if (!device.utilization_percent) continue;
-      add_to(use.row->gpu_percent, std::optional(*device.utilization_percent * use.part));
+      add_to(row.gpu_percent, std::optional(*device.utilization_percent * use.part));
     }
     return is_divided;
   }
 
  private:
-  static constexpr std::string_view kNotSeen = "a process that is not seen here uses it";
-
-  [[nodiscard]] GpuUses uses_of(const TopDevice& device) {
-    if (!device.users_unknown.empty()) return {.unknown = device.users_unknown};
-    if (!device.users) return {.unknown = "the driver does not list its processes"};
-    const std::vector<GpuUser>& users = *device.users;
-    if (users.empty()) return uses_of_nobody(device);
-    const bool has_mps =
-        std::ranges::any_of(users, [&](const GpuUser& it) { return grouped_.is_mps_server(it); });
-    if (has_mps) return {.unknown = "an MPS server uses it, and the driver does not list for whom"};
-    GpuUses known;
-    double sum = 0.0;
-    for (const GpuUser& user : users) {
-      GroupRow* const row = grouped_.row_of(user.pid);
-      sum += user.part.value_or(0.0);
-      const auto found = std::ranges::find(known.uses, row, &GpuUse::row);
-      if (found == known.uses.end()) {
-        known.uses.push_back({row, user.part.value_or(0.0)});
-      } else {
-        found->part += user.part.value_or(0.0);
-      }
-    }
-    if (known.uses.size() == 1) return {.uses = {{known.uses.front().row, 1.0}}};
-    const bool has_parts =
-        std::ranges::all_of(users, [](const GpuUser& it) { return it.part.has_value(); });
-    if (!has_parts) return {.unknown = "the driver does not report who uses how much of it"};
-    if (!(sum > 0.0)) return {.unknown = "it worked for none of its processes"};
-    for (GpuUse& use : known.uses) use.part /= sum;
-    return known;
-  }
-
-  /// Processes of another PID namespace, or of other users, may be missing in a list.
-  static GpuUses uses_of_nobody(const TopDevice& device) {
-    constexpr double kIdleBelow = 1.0;  // drivers show whole percents
-    if (!device.utilization_percent) {
-      return {.unknown = "no process is listed, and its utilization is not known"};
-    }
-    if (*device.utilization_percent < kIdleBelow) return {};
-    return {.unknown = "it is in use, but no process is listed"};
+  [[nodiscard]] GpuParts parts_of(const TopDevice& device) const {
+    const auto& users = device.users;
+    const bool has_mps = users && std::ranges::any_of(*users, [&](const GpuUser& user) {
+                           return grouped_.is_mps_server(user);
+                         });
+    return divide_gpu(
+        {.users = users,
+         .users_unknown = device.users_unknown,
+         .utilization_percent = device.utilization_percent},
+        [&](const GpuUser& user) { return grouped_.place_of(user.pid); }, has_mps);
   }
 
   Grouped& grouped_;

@@ -12,18 +12,11 @@
 #include "base/text/printable_text.hpp"
 #include "base/text/quantity.hpp"
 #include "estimate/energy_share.hpp"
+#include "usage/gpu/gpu_users.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle::app {
-
-/// A process on a GPU, as the GPU's driver reports it.
-struct GpuUser {
-  pid_t pid = 0;
-  std::optional<std::uint64_t> memory_bytes{};
-  /// Of the time that the GPU worked in the period, 0 to 1; absent if it is not known.
-  std::optional<double> part{};
-};
 
 struct TopDevice {
   PrintableText machine{};  ///< empty: this one

@@ -12,7 +12,6 @@
 #include "estimate/cpu_load.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/domain_traits.hpp"
-#include "top/gpu_users.hpp"
 #include "top/observation.hpp"
 #include "top/process_watch.hpp"
 #include "top/top_options.hpp"

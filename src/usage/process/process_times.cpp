@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "usage/cgroup/cgroup_group.hpp"
 #include "usage/process/procfs.hpp"
 
 namespace wattle {
@@ -96,34 +96,13 @@ std::string cgroup_of(const System& system, pid_t pid) {
 }
 
 std::string container_in(std::string_view cgroup) {
-  constexpr std::size_t kDigits = 64;
   constexpr std::size_t kShown = 12;
-  std::size_t digits = 0;
-  for (std::size_t i = 0; i < cgroup.size(); ++i) {
-    digits = std::isxdigit(static_cast<unsigned char>(cgroup[i])) != 0 ? digits + 1 : 0;
-    if (digits == kDigits) return std::string(cgroup.substr(i + 1 - kDigits, kShown));
-  }
-  return {};
+  return std::string(container_number_in(cgroup).substr(0, kShown));
 }
 
 std::string pod_in(std::string_view cgroup) {
-  constexpr std::string_view kPod = "pod";
-  constexpr std::size_t kUid = 36;
   constexpr std::size_t kShown = 8;
-  constexpr std::array<std::size_t, 4> kMarks = {8, 13, 18, 23};
-  for (std::size_t at = cgroup.find(kPod); at != std::string_view::npos;
-       at = cgroup.find(kPod, at + 1)) {
-    const std::string_view uid = cgroup.substr(at + kPod.size(), kUid);
-    if (uid.size() < kUid) break;
-    bool is_uid = true;
-    for (std::size_t i = 0; i < kUid; ++i) {
-      const bool is_mark = std::ranges::find(kMarks, i) != kMarks.end();
-      is_uid = is_uid && (is_mark ? uid[i] == '-' || uid[i] == '_'
-                                  : std::isxdigit(static_cast<unsigned char>(uid[i])) != 0);
-    }
-    if (is_uid) return std::string(uid.substr(0, kShown));
-  }
-  return {};
+  return std::string(pod_uid_in(cgroup).substr(0, kShown));
 }
 
 }  // namespace wattle

@@ -1,9 +1,9 @@
-#include "top/gpu_users.hpp"
+#include "usage/gpu/gpu_users.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace wattle::app {
+namespace wattle {
 
 using std::chrono::nanoseconds;
 
@@ -46,4 +46,4 @@ std::vector<GpuUser> GpuUsers::users_of(const std::vector<DeviceProcess>& proces
   return users;
 }
 
-}  // namespace wattle::app
+}  // namespace wattle

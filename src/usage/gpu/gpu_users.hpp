@@ -10,9 +10,16 @@
 #include <vector>
 
 #include "sampling/lane.hpp"
-#include "top/observation.hpp"
 
-namespace wattle::app {
+namespace wattle {
+
+/// A process on a GPU, as the GPU's driver reports it.
+struct GpuUser {
+  pid_t pid = 0;
+  std::optional<std::uint64_t> memory_bytes{};
+  /// Of the time that the GPU worked in the period, 0 to 1; absent if it is not known.
+  std::optional<double> part{};
+};
 
 /// Of one GPU. Threads: one at a time.
 class GpuUsers {
@@ -34,4 +41,4 @@ class GpuUsers {
   std::optional<std::vector<GpuUser>> users_{};
 };
 
-}  // namespace wattle::app
+}  // namespace wattle

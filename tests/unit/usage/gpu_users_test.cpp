@@ -1,11 +1,11 @@
-#include "top/gpu_users.hpp"
+#include "usage/gpu/gpu_users.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <vector>
 
-namespace wattle::app {
+namespace wattle {
 namespace {
 
 using std::chrono::seconds;
@@ -64,4 +64,4 @@ TEST(GpuUsers, AreNotKnownWithoutAList) {
 }
 
 }  // namespace
-}  // namespace wattle::app
+}  // namespace wattle
