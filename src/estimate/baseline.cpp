@@ -187,6 +187,10 @@ KeptBaseline read_baseline(std::string_view host) {
   } catch (const Error& error) {
     return {.unknown = fmt::format("idle power is unknown: {}", error.what())};
   }
+  return read_baseline_file(path);
+}
+
+KeptBaseline read_baseline_file(const std::string& path) {
   errno = 0;
   const auto text = read_file(path, kMostBaselineBytes);
   const int error = errno;

@@ -71,5 +71,6 @@ struct KeptBaseline {
   std::string unknown{};
 };
 [[nodiscard]] KeptBaseline read_baseline(std::string_view host);
+[[nodiscard]] KeptBaseline read_baseline_file(const std::string& path);
 
 }  // namespace wattle

@@ -1,0 +1,95 @@
+// Energies of groups of processes, cumulated so that they add up to what was measured. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "shares/divided_energy.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+
+/// An energy since the start, and the one of the last interval.
+struct SharedAmount {
+  std::uint64_t uj = 0;
+  std::uint64_t last_uj = 0;
+
+  void add(std::uint64_t more_uj) noexcept {
+    uj += more_uj;
+    last_uj += more_uj;
+  }
+};
+
+/// A domain, or several together, and everything in it that is no row.
+struct LedgerDomain {
+  std::string name{};
+  std::vector<std::string> covers{};
+  Seconds length{0};  ///< of the last interval; 0: its energy was not known
+  std::string undivided_reason{};
+  SharedAmount measured{};
+  SharedAmount idle{};
+  SharedAmount unexplained{};
+  SharedAmount rest{};
+  SharedAmount undivided{};
+  SharedAmount other{};  ///< groups that have no row
+  /// What the rows had that are there no longer. It only moves here: nothing was spent.
+  std::uint64_t ended_uj = 0;
+};
+
+/// A group that has counters of its own.
+struct LedgerRow {
+  TimePoint since{};                    ///< when they were 0
+  std::optional<TimePoint> ended{};     ///< absent: the group is there
+  std::vector<SharedAmount> amounts{};  ///< by domain; the last ones may be missing
+
+  [[nodiscard]] SharedAmount at(std::size_t domain) const noexcept {
+    return domain < amounts.size() ? amounts[domain] : SharedAmount{};
+  }
+};
+
+/// For each domain, all rows + idle + unexplained + rest + undivided + other + ended = measured,
+/// exactly. No counter falls.
+///
+/// A group gets a row in the first interval in which it uses energy, if it was there before and a
+/// row is free; those that used most come first. It keeps the row until `kKept` after its end.
+/// Until it has one, its energy is in `other`, and stays there. Memory is bounded by the rows, and
+/// by the groups that are there. Threads: one at a time.
+class ShareLedger {
+ public:
+  /// So long, the row of a group that has ended shows its last values.
+  static constexpr std::chrono::minutes kKept{2};
+
+  explicit ShareLedger(std::size_t most_rows) : most_rows_(most_rows) {}
+
+  /// An interval that ends at `at`. `live`: all groups that are there now; others with energy count
+  /// as well.
+  void add(TimePoint at, Seconds length, const std::vector<DividedEnergy>& divided,
+           std::set<CgroupGroup> live);
+
+  [[nodiscard]] const std::vector<LedgerDomain>& domains() const noexcept { return domains_; }
+  [[nodiscard]] const std::map<CgroupGroup, LedgerRow>& rows() const noexcept { return rows_; }
+  /// Groups that are there.
+  [[nodiscard]] std::size_t live() const noexcept { return live_.size(); }
+  /// Those of them that have no row.
+  [[nodiscard]] std::size_t hidden() const;
+
+ private:
+  [[nodiscard]] std::size_t place_of(const DividedEnergy& divided);
+  void end_rows(TimePoint at);
+  void give_rows(TimePoint at, const std::vector<DividedEnergy>& divided);
+  void take(std::size_t place, Seconds length, const DividedEnergy& divided);
+
+  std::size_t most_rows_;
+  std::vector<LedgerDomain> domains_{};
+  std::map<CgroupGroup, LedgerRow> rows_{};
+  std::set<CgroupGroup> live_{};    ///< at the end of the last interval
+  std::set<CgroupGroup> before_{};  ///< at its start
+};
+
+}  // namespace wattle::daemon
