@@ -79,6 +79,8 @@ struct UnitEnergy {
   /// measured at its ends. `short_window`: shorter than the sensor shows; the ± is then all that
   /// could be its own. Absent or a lower bound where a sensor showed nothing (`unknown`).
   MeasuredEnergy energy{};
+  /// Of `UnitOptions`; empty: none was given, or it was not valid.
+  std::string traceparent{};
 };
 
 /// An energy and its 95 % interval. Threads: a value type.
@@ -229,6 +231,9 @@ struct UnitOptions {
   double weight = 1.0;
   /// It uses no GPU but this one, and takes no share of the others; absent: it uses all of them.
   std::optional<Domain> gpu{};
+  /// Of the trace that it belongs to, as in the HTTP header of that name (W3C Trace Context); kept
+  /// for `UnitEnergy`. Empty: none. What is not valid is ignored.
+  std::string_view traceparent{};
 };
 
 /// A unit that runs. It ends with this object if not before. Threads: one at a time, not always the

@@ -72,18 +72,28 @@ void bind_units(py::module_& module) {
       .def(
           "begin",
           [](WorkUnits& units, const py::str& tag, double weight,
-             const std::optional<std::string>& gpu) {
+             const std::optional<std::string>& gpu, const std::optional<std::string>& traceparent) {
             UnitOptions options{.weight = weight};
+            if (traceparent) options.traceparent = *traceparent;
             if (gpu) options.gpu = Domain::parse(*gpu);
             return units.begin(bytes_of(tag), options);
           },
-          py::arg("tag"), py::arg("weight") = 1.0, py::arg("gpu") = py::none())
+          py::arg("tag"), py::arg("weight") = 1.0, py::arg("gpu") = py::none(),
+          py::arg("traceparent") = py::none())
       .def("update", [](WorkUnits& units) { return unlocked([&] { return units.update(); }); })
       .def(
           "energy",
           [](const WorkUnits& units, UnitId id) -> py::object {
             const auto result = unlocked([&] { return units.result(id); });
             return result ? py::cast(result->energy) : py::none();
+          },
+          py::arg("id"))
+      .def(
+          "traceparent",
+          [](const WorkUnits& units, UnitId id) -> py::object {
+            const auto result = unlocked([&] { return units.result(id); });
+            const bool is_known = result && !result->traceparent.empty();
+            return is_known ? py::cast(result->traceparent) : py::none();
           },
           py::arg("id"))
       .def("report",

@@ -138,13 +138,13 @@ def test_nothing_is_counted_in_a_child(units):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def answers(app, kind="http"):
+def answers(app, kind="http", headers=()):
     sent = []
 
     async def send(message):
         sent.append(message)
 
-    asyncio.run(app({"type": kind}, None, send))
+    asyncio.run(app({"type": kind, "headers": list(headers)}, None, send))
     return sent
 
 
@@ -160,6 +160,38 @@ def test_a_request_of_an_asgi_application_is_a_unit(units):
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[0]["headers"] == []
     assert tag_of(units, "http")["work"] == 5
+
+
+TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+def test_a_unit_keeps_its_trace(units):
+    with units.unit("request", traceparent=TRACEPARENT) as traced, units.unit("request", traceparent="ff") as wrong:
+        pass
+    tag_of(units)
+    assert traced.traceparent == TRACEPARENT
+    assert wrong.traceparent is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "kept"),
+    [
+        ([(b"TraceParent", TRACEPARENT.encode())], TRACEPARENT),
+        ([(b"traceparent", b"\xff" * 55)], None),
+        ([(b"traceparent", TRACEPARENT.encode())] * 2, None),
+        ([], None),
+    ],
+)
+def test_a_request_keeps_its_trace(units, headers, kept):
+    seen = []
+
+    async def remembers(scope, receive, send):
+        seen.append(scope["wattle.unit"])
+        await handler(scope, receive, send)
+
+    answers(UnitMiddleware(remembers, units=units), headers=headers)
+    tag_of(units, "http")
+    assert seen[0].traceparent == kept
 
 
 def test_other_connections_of_an_asgi_application_are_none(units):

@@ -204,7 +204,13 @@ class UnitsBase(metaclass=_Type):
         strict: bool = False,
         system: System | None = None,
     ) -> None: ...
-    def begin(self, tag: str, weight: float = 1.0, gpu: str | None = None) -> WorkUnit:
+    def begin(
+        self,
+        tag: str,
+        weight: float = 1.0,
+        gpu: str | None = None,
+        traceparent: str | None = None,
+    ) -> WorkUnit:
         """A unit starts. Raises `InvalidArgument` for a weight that is not from 1e-6 to 1e6."""
 
     def update(self) -> bool:
@@ -212,6 +218,9 @@ class UnitsBase(metaclass=_Type):
 
     def energy(self, id: int) -> Energy | None:
         """The share of a unit; None while it is not final, and if that is long ago."""
+
+    def traceparent(self, id: int) -> str | None:
+        """That of a unit whose energy is final; None: it has none."""
 
     def report(self) -> dict[str, Any]:
         """Everything so far, with the keys of `units` in docs/json.md.

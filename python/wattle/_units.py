@@ -32,9 +32,10 @@ class Unit:
         weight: float = 1.0,
         tokens: float | None = None,
         gpu: str | None = None,
+        traceparent: str | None = None,
     ) -> None:
         self._units = units
-        self._arguments = (tag, weight, gpu)
+        self._arguments = (tag, weight, gpu, traceparent)
         self._tokens = tokens
         self._unit: core.WorkUnit | None = None
 
@@ -69,7 +70,7 @@ class Unit:
 
     def __call__(self, function: Any) -> Any:
         """`function`, each call of which is a unit. A coroutine stays one, a generator too."""
-        tag, weight, gpu = self._arguments
+        tag, weight, gpu, _ = self._arguments
         return unit_for_each_call(
             function, lambda: Unit(self._units, tag, weight=weight, tokens=self._tokens, gpu=gpu)
         )
@@ -96,6 +97,13 @@ class Unit:
             return None
         return self._units.energy(self._unit.id)
 
+    @property
+    def traceparent(self) -> str | None:
+        """That of its trace, once its energy is known; None: it has none, or what was given is not valid."""
+        if self._unit is None or self._units is None:
+            return None
+        return self._units.traceparent(self._unit.id)
+
 
 class Units(core.UnitsBase):
     """Divides the energy of the machine among units of work.
@@ -113,9 +121,10 @@ class Units(core.UnitsBase):
         weight: float = 1.0,
         tokens: float | None = None,
         gpu: str | None = None,
+        traceparent: str | None = None,
     ) -> Unit:
         """A unit of these: see `wattle.unit`."""
-        return Unit(self, tag, weight=weight, tokens=tokens, gpu=gpu)
+        return Unit(self, tag, weight=weight, tokens=tokens, gpu=gpu, traceparent=traceparent)
 
     def __enter__(self) -> Self:
         return self
@@ -146,13 +155,15 @@ def unit(
     weight: float = 1.0,
     tokens: float | None = None,
     gpu: str | None = None,
+    traceparent: str | None = None,
 ) -> Unit:
     """A unit of work of this program: `with wattle.unit("request", tokens=n):`, or `@wattle.unit("step")`.
 
-    weight: its part of the power relative to other units. gpu: "nvidia_gpu_0": it uses no other one. All
-    units of the program share one `Units`; `unit_report` has what was found.
+    weight: its part of the power relative to other units. gpu: "nvidia_gpu_0": it uses no other one.
+    traceparent: of the trace that it belongs to, as in the HTTP header (W3C Trace Context); ignored if it is
+    not valid. All units of the program share one `Units`; `unit_report` has what was found.
     """
-    return Unit(None, tag, weight=weight, tokens=tokens, gpu=gpu)
+    return Unit(None, tag, weight=weight, tokens=tokens, gpu=gpu, traceparent=traceparent)
 
 
 def unit_report() -> dict[str, Any]:

@@ -27,7 +27,7 @@ class UnitMiddleware:
     units: a `Units`; None: that of `wattle.unit`. tag: of all requests. server_timing: answers have a
     header `Server-Timing: energy;dur=JOULES`. The whole answer then waits for the readings that cover
     the request, up to a second: for tests, not for answers that are streamed. The handler finds its
-    unit in `scope["wattle.unit"]`, to count tokens.
+    unit in `scope["wattle.unit"]`, to count tokens. The unit keeps the request's `traceparent`.
     """
 
     def __init__(
@@ -49,7 +49,11 @@ class UnitMiddleware:
         if scope.get("type") != "http":
             await self._app(scope, receive, send)
             return
-        own = unit(self._tag) if self._units is None else self._units.unit(self._tag)
+        trace = _traceparent(scope)
+        if self._units is None:
+            own = unit(self._tag, traceparent=trace)
+        else:
+            own = self._units.unit(self._tag, traceparent=trace)
         scope["wattle.unit"] = own
         if not self._server_timing:
             async with own:
@@ -67,6 +71,12 @@ class UnitMiddleware:
             if header is not None and message.get("type") == "http.response.start":
                 message["headers"] = [*message.get("headers", []), header]
             await send(message)
+
+
+def _traceparent(scope: _Message) -> str | None:
+    """The header of that name; None: there is none, or several, which makes it invalid."""
+    found = [value for name, value in scope.get("headers", ()) if name.lower() == b"traceparent"]
+    return found[0].decode("latin-1") if len(found) == 1 else None
 
 
 async def _server_timing(own: Unit) -> tuple[bytes, bytes] | None:

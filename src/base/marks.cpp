@@ -56,14 +56,22 @@ std::size_t write_mark(MarkKind kind, std::string_view name,
   return static_cast<std::size_t>(end - into.data());
 }
 
+/// The word of a unit that starts in a trace.
+constexpr std::string_view kTracedUnit = "unit_trace";
+
 /// `rest`: what follows the word.
-std::optional<Mark> parse_unit_mark(MarkKind kind, std::string_view rest) {
+std::optional<Mark> parse_unit_mark(MarkKind kind, std::string_view rest, bool has_trace) {
   const std::string_view id = take_until(rest, ' ');
   const auto number = parse_double(take_until(rest, ' '));
+  const auto trace = has_trace ? parse_traceparent(take_until(rest, ' ')) : std::nullopt;
   const std::string_view tag = received_name(rest);
   if (id.empty() || id.size() > kMostUnitIdBytes || tag.empty()) return std::nullopt;
   if (!number || !std::isfinite(*number)) return std::nullopt;
-  return Mark{.kind = kind, .name = std::string(tag), .id = std::string(id), .number = *number};
+  return Mark{.kind = kind,
+              .name = std::string(tag),
+              .id = std::string(id),
+              .number = *number,
+              .trace = trace};
 }
 
 /// The socket of this process, connected to its run; -1: none. Kept for the life of the process,
@@ -135,17 +143,22 @@ std::string mark_text(MarkKind kind, std::string_view name) {
 std::string unit_mark_text(const Mark& mark) {
   std::array<char, 32> number{};
   const auto written = std::to_chars(number.data(), number.data() + number.size(), mark.number);
-  return std::string(kMarkWords.at(static_cast<std::size_t>(mark.kind))) + " " + mark.id + " " +
-         std::string(number.data(), written.ptr) + " " + std::string(shortened(mark.name));
+  const bool is_traced = mark.kind == MarkKind::unit && mark.trace;
+  std::string text(is_traced ? kTracedUnit : kMarkWords.at(static_cast<std::size_t>(mark.kind)));
+  text += " " + mark.id + " " + std::string(number.data(), written.ptr) + " ";
+  if (is_traced) text += traceparent_text(*mark.trace) + " ";
+  return text += shortened(mark.name);
 }
 
 std::optional<Mark> parse_mark(std::string_view text) {
   std::string_view rest = text;
   std::string_view word = take_until(rest, ' ');
   if (rest.empty() && word.ends_with('\n')) word.remove_suffix(1);
+  if (word == kTracedUnit) return parse_unit_mark(MarkKind::unit, rest, true);
   const auto kind = enumerator_of<MarkKind>(kMarkWords, word);
   if (!kind) return std::nullopt;
-  if (kind == MarkKind::unit || kind == MarkKind::unit_end) return parse_unit_mark(*kind, rest);
+  if (kind == MarkKind::unit || kind == MarkKind::unit_end)
+    return parse_unit_mark(*kind, rest, false);
   const std::string_view name = received_name(rest);
   const bool has_name = kind == MarkKind::start || kind == MarkKind::next;
   if (name.empty() && has_name) return std::nullopt;

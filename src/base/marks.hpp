@@ -5,6 +5,9 @@
 //   end NAME      the phase of that name that started last ends; without NAME, the last one
 //   next NAME     the phase that started last ends, and another starts
 //   unit ID WEIGHT TAG    a unit of work starts: "unit 17 1 request"
+//   unit_trace ID WEIGHT TRACEPARENT TAG  the same, of a unit that belongs to a trace: the HTTP
+//   header
+//                 of W3C Trace Context; one that is not valid is ignored
 //   unit_end ID WORK TAG  it ends; WORK: what was done in it, 0 if it is not counted
 //   read          asks for the energy since the last mark, or since the start: the run sends one
 //                 datagram of JSON (wattle.mark/1) to the address of the socket that asked
@@ -19,6 +22,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/trace_context.hpp"
+
 namespace wattle {
 
 enum class MarkKind : std::uint8_t { start, end, next, read, unit, unit_end };
@@ -28,6 +33,7 @@ struct Mark {
   std::string name{};   ///< of a phase, or the tag of a unit
   std::string id{};     ///< of a unit
   double number = 0.0;  ///< the weight of a unit that starts, the work of one that ends
+  std::optional<TraceContext> trace{};  ///< of a unit that starts
 };
 
 /// The longest name of a phase, and tag of a unit, in bytes.

@@ -32,7 +32,7 @@ MarkedUnits::MarkedUnits(std::vector<SharedDomain> domains, EnergyOfDomain energ
       begin_(begin),
       divided_(begin),
       desk_(clock_, kMostMarkedTags),
-      book_(desk_.events, desk_.tags, divided(domains_), {}),
+      book_(desk_.events, desk_.tags, divided(domains_), {.traces = &desk_.traces}),
       reads_(domains_.size(), Reads{.last = begin, .until_last = {.energy = Joules(0.0)}}),
       done_(std::move(done)) {}
 
@@ -58,6 +58,7 @@ bool MarkedUnits::begin_unit(const Mark& mark) {
     ++refused_;
     return true;
   }
+  if (mark.trace) desk_.traces.keep(started->id, *mark.trace);
   place->second = {.started = *started, .column = column, .weight = *weight};
   return true;
 }

@@ -149,6 +149,7 @@ void UnitBook::finish(Unit& unit) {
                  .running = unit.running});
     if (unit.is_short) figures.add_short();
   }
+  if (options_.traces != nullptr) unit.trace = options_.traces->take(unit.id);
   unit.life = Life::none;
   --waiting_;
   released_.push_back(unit.id);
@@ -194,6 +195,7 @@ UnitEnergy UnitBook::energy_of(const Unit& unit) const {
                     .end = time_of_ns(unit.end_ns),
                     .weight = static_cast<double>(unit.weight) * kWeightStep,
                     .work = unit.work};
+  if (unit.trace) energy.traceparent = traceparent_text(*unit.trace);
   const double length_s = seconds_of_ns(unit.end_ns - unit.begin_ns);
   const bool has_gap = is_unknown(unit.unknown_s);
   if (has_gap) {

@@ -16,6 +16,7 @@
 #include "units/tag_figures.hpp"
 #include "units/unit_events.hpp"
 #include "units/unit_tags.hpp"
+#include "units/unit_traces.hpp"
 #include "wattle/work_units.hpp"
 
 namespace wattle::detail {
@@ -24,6 +25,7 @@ struct UnitBookOptions {
   IdleShare idle = IdleShare::to_units;
   std::optional<std::chrono::nanoseconds> lag{};
   std::size_t kept_results = 4096;
+  UnitTraces* traces = nullptr;  ///< outlives the book; null: units have none
 };
 
 /// Threads: one at a time.
@@ -66,8 +68,9 @@ class UnitBook {
     double unknown_s = 0.0;
     double variance_j2 = 0.0;
     bool is_short = false;
-    std::uint64_t running = 0;  ///< units that ran when it started, itself included
-    std::int64_t phase_ns = 0;  ///< when its phase started
+    std::uint64_t running = 0;            ///< units that ran when it started, itself included
+    std::int64_t phase_ns = 0;            ///< when its phase started
+    std::optional<TraceContext> trace{};  ///< once it is final
   };
   /// A phase that was left, and whose energy is not final.
   struct Phase {

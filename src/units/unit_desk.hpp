@@ -5,6 +5,7 @@
 
 #include "units/unit_events.hpp"
 #include "units/unit_tags.hpp"
+#include "units/unit_traces.hpp"
 
 namespace wattle::detail {
 
@@ -14,6 +15,7 @@ struct UnitDesk {
 
   UnitEvents events;
   UnitTags tags;
+  UnitTraces traces;
 };
 
 }  // namespace wattle::detail

@@ -100,10 +100,11 @@ UnitsReader::UnitsReader(std::shared_ptr<MeteredDomains> domains, const WorkUnit
                             ": it is not among the divided domains: " + joined(names_, ", "));
     }
   }
-  book_.emplace(
-      desk_->events, desk_->tags, std::move(divided),
-      UnitBookOptions{
-          .idle = options.idle, .lag = options.lag, .kept_results = options.kept_results});
+  book_.emplace(desk_->events, desk_->tags, std::move(divided),
+                UnitBookOptions{.idle = options.idle,
+                                .lag = options.lag,
+                                .kept_results = options.kept_results,
+                                .traces = &desk_->traces});
 }
 
 /// Adds what a domain has shown since its last interval; nothing if its counter was not renewed.

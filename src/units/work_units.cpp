@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/text/trace_context.hpp"
 #include "base/worker.hpp"
 #include "energy/metered_domains.hpp"
 #include "units/units_reader.hpp"
@@ -160,6 +161,9 @@ WorkUnit WorkUnits::begin(std::string_view tag, const UnitOptions& options) {
     unit.desk_ = &desk;
     unit.id_ = started->id;
     unit.last_ns_ = started->at_ns;
+    if (const auto trace = parse_traceparent(options.traceparent)) {
+      desk.traces.keep(unit.id_, *trace);
+    }
   }
   return unit;
 }

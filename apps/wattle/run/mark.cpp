@@ -46,7 +46,7 @@ of a run, where it prints a message to stderr;
 With --unit, NAME is the tag of a unit of work: a request, a step. Many may run at a time; the report
 divides the energy among them (docs/units.md). Those of one tag need an --id each, of at most 64 bytes
 without blanks; it is the process that calls wattle mark unless it is given. As datagrams: "unit ID
-WEIGHT TAG" and "unit_end ID WORK TAG".
+WEIGHT TAG", "unit_trace ID WEIGHT TRACEPARENT TAG" and "unit_end ID WORK TAG".
 
 examples:
   wattle run -- sh -c 'wattle mark load; ./load; wattle mark --next train; ./train'
@@ -61,6 +61,7 @@ struct RawMark {
   bool is_unit = false;
   std::string weight;
   std::string work;
+  std::string traceparent;
 
   void add(CLI::App& command);
   [[nodiscard]] MarkOptions checked(const CommandLine& line) const;
@@ -86,6 +87,13 @@ void RawMark::add(CLI::App& command) {
       ->type_name("NUMBER")
       ->needs(unit)
       ->needs(end);
+  command
+      .add_option(
+          "--traceparent", traceparent,
+          "The trace that it belongs to (W3C Trace Context); one that is not valid is ignored")
+      ->type_name("TEXT")
+      ->needs(unit)
+      ->excludes(end);
   command.add_flag("-q,--quiet", mark.quiet, "No message outside of a run");
 }
 
@@ -93,6 +101,7 @@ void RawMark::add(CLI::App& command) {
 void check_unit(const RawMark& raw, Mark& mark) {
   if (raw.goes_on) throw InvalidArgument("--next is for phases, not with --unit");
   mark.kind = raw.ends ? MarkKind::unit_end : MarkKind::unit;
+  mark.trace = parse_traceparent(raw.traceparent);
   // That of the caller: a shell script has one.
   if (mark.id.empty()) mark.id = std::to_string(::getppid());
   if (mark.id.size() > kMostUnitIdBytes || mark.id.find_first_of(" \t\n") != std::string::npos) {

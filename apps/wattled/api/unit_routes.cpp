@@ -96,7 +96,7 @@ void start_unit(Service& service, const Request& request, const ExchangePtr& exc
   ServedUnits* const units = units_for(service, request, exchange);
   if (units == nullptr) return;
   const UrlQuery query =
-      UrlQuery::parse(request.target.query, {"tag", "id", "weight", "timeout_s"});
+      UrlQuery::parse(request.target.query, {"tag", "id", "weight", "timeout_s", "traceparent"});
   const auto id = query.find("id");
   const double timeout_s =
       unit_number_in(query, "timeout_s", 1.0, kLongestTimeoutS, kDefaultTimeoutS);
@@ -104,6 +104,8 @@ void start_unit(Service& service, const Request& request, const ExchangePtr& exc
       .tag = unit_tag_in(query),
       .id = id ? unit_id_in(*id) : units->make_id(),
       .weight = unit_number_in(query, "weight", detail::kLeastWeight, detail::kMostWeight, 1.0),
+      // One that is not valid is ignored: https://www.w3.org/TR/trace-context-2/
+      .trace = parse_traceparent(query.text("traceparent")),
       .timeout = std::chrono::seconds(static_cast<std::int64_t>(timeout_s))};
   const ServedUnits::Start start = units->start(unit);
   if (start != ServedUnits::Start::started) return exchange->answer(unit_refusal(start));

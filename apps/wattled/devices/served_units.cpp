@@ -15,7 +15,11 @@ namespace {
 constexpr std::chrono::seconds kReportAge{1};
 
 Mark start_of(const StartedUnit& unit) {
-  return {.kind = MarkKind::unit, .name = unit.tag, .id = unit.id, .number = unit.weight};
+  return {.kind = MarkKind::unit,
+          .name = unit.tag,
+          .id = unit.id,
+          .number = unit.weight,
+          .trace = unit.trace};
 }
 
 }  // namespace
@@ -44,7 +48,7 @@ void ServedUnits::begin() {
       [this](std::size_t place, TimePoint from, TimePoint to) {
         return energy_of(place, from, to);
       },
-      [](std::size_t) { return std::optional<TimePoint>(); }, now);
+      [](std::size_t) { return std::optional<TimePoint>(); }, now, done_);
   since_unix_s_ = to_unix(now);
   reported_ = now - 2 * kReportAge;
   pace_.start();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/trace_context.hpp"
 #include "devices/energy_history.hpp"
 #include "http/loop.hpp"
 #include "http/pace.hpp"
@@ -24,6 +25,7 @@ struct StartedUnit {
   std::string tag;
   std::string id;  ///< units of a tag that run at once have different ones
   double weight = 1.0;
+  std::optional<TraceContext> trace{};
   std::chrono::seconds timeout{0};  ///< it ends after that, if not before
 };
 
@@ -39,6 +41,9 @@ class ServedUnits {
 
   /// `history` outlives it, and keeps at least `kLeastHistory`.
   ServedUnits(EnergyHistory& history, Loop& loop);
+
+  /// Gets each unit whose energy is final. Before the first one starts.
+  void on_done(detail::UnitDone done) { done_ = std::move(done); }
 
   enum class Start : std::uint8_t {
     started,
@@ -71,6 +76,7 @@ class ServedUnits {
   Loop& loop_;
   Pace pace_;
   std::vector<Domain> domains_;
+  detail::UnitDone done_;
   std::unique_ptr<detail::MarkedUnits> units_;  ///< null before the first one
   std::map<Name, TimePoint> deadlines_;
   std::multimap<TimePoint, Name> overdue_;  ///< the same, the next one first

@@ -45,6 +45,30 @@ TEST(Marks, OfUnitsHaveAnIdANumberAndATag) {
   EXPECT_EQ(parse_mark("unit 1 1 a\n")->name, "a");
 }
 
+TEST(Marks, OfUnitsCanBelongToATrace) {
+  const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const Mark sent{.kind = MarkKind::unit,
+                  .name = "two words",
+                  .id = "r17",
+                  .number = 2.0,
+                  .trace = parse_traceparent(trace)};
+  EXPECT_EQ(unit_mark_text(sent), "unit_trace r17 2 " + trace + " two words");
+  const auto mark = parse_mark(unit_mark_text(sent));
+  ASSERT_TRUE(mark);
+  EXPECT_EQ(mark->kind, MarkKind::unit);
+  EXPECT_EQ(mark->name, "two words");
+  EXPECT_EQ(mark->trace, sent.trace);
+}
+
+TEST(Marks, IgnoreATraceThatIsNotValid) {
+  const auto mark = parse_mark("unit_trace r17 1 00-zz a");
+  ASSERT_TRUE(mark);
+  EXPECT_EQ(mark->name, "a");
+  EXPECT_FALSE(mark->trace);
+  EXPECT_FALSE(parse_mark("unit_trace r17 1 00-zz"));
+  EXPECT_FALSE(parse_mark("unit_trace"));
+}
+
 TEST(Marks, MayEndALine) {
   EXPECT_EQ(parse_mark("start a\n")->name, "a");
   EXPECT_EQ(parse_mark("end\n")->name, "");

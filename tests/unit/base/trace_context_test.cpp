@@ -38,24 +38,22 @@ TEST(TraceContext, ReadsTheFirstFieldsOfALaterVersion) {
 
 TEST(TraceContext, IgnoresWhatIsInvalid) {
   const std::string good = header("00", "01");
-  for (const std::string& bad : {
-           std::string(),
-           std::string("00"),
-           header("ff", "01"),                                            // the forbidden version
-           header("0", "01"),                                             // short
-           header("00", "1"),                                             //
-           header("00", "01") + "-more",                                  // more than version 00 has
-           header("00", "01") + "0",                                      //
-           header("00", "0x"),                                            // no digits
-           "00-" + std::string(32, '0') + "-" + kParent + "-01",          // zeros
-           "00-" + kTrace + "-" + std::string(16, '0') + "-01",           //
-           "00-0AF7651916CD43DD8448EB211C80319C-" + kParent + "-01",      // capitals
-           "00-" + kTrace + "-B7AD6B7169203331-01",                       //
-           "00_" + kTrace + "-" + kParent + "-01",                        // other separators
-           "00-" + kTrace + "_" + kParent + "-01",                        //
-           std::string(10'000, 'a'),                                      //
-           header("01", "01") + "-" + std::string(10'000, 'a'),           // endless
-           good.substr(0, 30) + std::string(1, '\0') + good.substr(31)}) {  // a byte of 0
+  for (const std::string& bad :
+       {std::string(), std::string("00"), header("ff", "01"),            // the forbidden version
+        header("0", "01"),                                               // short
+        header("00", "1"),                                               //
+        header("00", "01") + "-more",                                    // more than version 00 has
+        header("00", "01") + "0",                                        //
+        header("00", "0x"),                                              // no digits
+        "00-" + std::string(32, '0') + "-" + kParent + "-01",            // zeros
+        "00-" + kTrace + "-" + std::string(16, '0') + "-01",             //
+        "00-0AF7651916CD43DD8448EB211C80319C-" + kParent + "-01",        // capitals
+        "00-" + kTrace + "-B7AD6B7169203331-01",                         //
+        "00_" + kTrace + "-" + kParent + "-01",                          // other separators
+        "00-" + kTrace + "_" + kParent + "-01",                          //
+        std::string(10'000, 'a'),                                        //
+        header("01", "01") + "-" + std::string(10'000, 'a'),             // endless
+        good.substr(0, 30) + std::string(1, '\0') + good.substr(31)}) {  // a byte of 0
     EXPECT_FALSE(parse_traceparent(bad)) << bad.substr(0, 100);
   }
 }

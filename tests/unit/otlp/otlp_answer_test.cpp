@@ -38,8 +38,8 @@ TEST(OtlpAnswer, NeverMoreIsRejectedThanWasSent) {
 }
 
 TEST(OtlpAnswer, ASuccessThatIsNoOtlpIsALoss) {
-  for (const std::string& body : {std::string("<html>"), std::string("[]"), std::string("7"),
-                                  std::string(100'000, '{')}) {
+  for (const std::string& body :
+       {std::string("<html>"), std::string("[]"), std::string("7"), std::string(100'000, '{')}) {
     EXPECT_EQ(outcome(200, body).rejected, 10U);
     EXPECT_NE(outcome(200, body).reason, "");
   }
@@ -63,8 +63,8 @@ TEST(OtlpAnswer, ASilentCollectorIsAskedAgain) {
 
 TEST(OtlpAnswer, RetryAfterIsHeededUpToAnHour) {
   const auto wait = [](std::int64_t s) {
-    return outcome_of({.status = 429, .retry_after = std::chrono::seconds(s)},
-                      OtlpSignal::metrics, 10)
+    return outcome_of({.status = 429, .retry_after = std::chrono::seconds(s)}, OtlpSignal::metrics,
+                      10)
         .wait;
   };
   EXPECT_EQ(wait(7), std::chrono::seconds(7));

@@ -15,10 +15,10 @@
 namespace wattle::otlp {
 namespace {
 
+using fakes::TempFolder;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
-using fakes::TempFolder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -127,9 +127,10 @@ TEST_F(OtlpExporterTest, SendsTheSameAgainUntilItIsAccepted) {
   EXPECT_TRUE(collector_.wait_for_requests(7));
   EXPECT_TRUE(sender->finish(std::chrono::seconds(30)));
   EXPECT_THAT(collector_.accepted(), ElementsAre("a", "b"));
-  EXPECT_THAT(collector_.lines(),
-              ElementsAre(HasSubstr("cannot send telemetry to http://collector: connection refused"),
-                          HasSubstr("takes telemetry again")));
+  EXPECT_THAT(
+      collector_.lines(),
+      ElementsAre(HasSubstr("cannot send telemetry to http://collector: connection refused"),
+                  HasSubstr("takes telemetry again")));
 }
 
 TEST_F(OtlpExporterTest, DropsWhatIsRefusedAndSaysSo) {
@@ -204,7 +205,8 @@ TEST_F(OtlpExporterTest, ForgetsTheOldestOfTooMuchAndSaysSo) {
   EXPECT_TRUE(sender->finish(std::chrono::milliseconds(10)));
   std::uint64_t dropped = 0;
   for (const std::string& line : collector_.lines()) {
-    if (line.find("dropped") != std::string::npos) dropped += std::stoull(line.substr(line.find(':') + 2));
+    if (line.find("dropped") != std::string::npos)
+      dropped += std::stoull(line.substr(line.find(':') + 2));
   }
   EXPECT_EQ(dropped, 10U);  // none was sent
 }

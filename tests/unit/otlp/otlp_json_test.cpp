@@ -54,12 +54,11 @@ TEST(OtlpJson, WritesWholeNumbersAsTexts) {
 
 TEST(OtlpJson, LeavesOutWhatIsNoNumberAndMetricsWithoutPoints) {
   OtlpMetric power{.name = "hw.power", .description = "", .unit = "W"};
-  const OtlpBatch batch =
-      metrics_batch(kResource, {power, energy(std::numeric_limits<double>::infinity()),
-                                energy(std::nan("")), energy(1.0)});
+  const OtlpBatch batch = metrics_batch(
+      kResource,
+      {power, energy(std::numeric_limits<double>::infinity()), energy(std::nan("")), energy(1.0)});
   EXPECT_EQ(batch.items, 1U);
-  EXPECT_EQ(
-      Json::parse(batch.body)["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].size(), 1U);
+  EXPECT_EQ(Json::parse(batch.body)["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].size(), 1U);
 }
 
 TEST(OtlpJson, ReplacesBytesThatAreNoText) {

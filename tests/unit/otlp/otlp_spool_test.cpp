@@ -16,9 +16,9 @@
 namespace wattle::otlp {
 namespace {
 
+using fakes::TempFolder;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using fakes::TempFolder;
 using testing::SizeIs;
 
 constexpr std::uint64_t kPlenty = 1 << 20;

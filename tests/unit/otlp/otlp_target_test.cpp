@@ -45,8 +45,9 @@ TEST(OtlpTarget, TheSignalsHavePathsOfTheirOwn) {
 }
 
 TEST(OtlpTarget, RefusesWhatIsNoUrl) {
-  for (const char* const url : {"", "collector:4318", "ftp://x", "http://", "http:///x", "http://:4318",
-                                "http://a b", "http://x?y", "http://x#y", "http://x\ny"}) {
+  for (const char* const url :
+       {"", "collector:4318", "ftp://x", "http://", "http:///x", "http://:4318", "http://a b",
+        "http://x?y", "http://x#y", "http://x\ny"}) {
     EXPECT_NE(refusal(url), "") << url;
   }
   EXPECT_NE(refusal("http://" + std::string(3000, 'x')), "");

@@ -153,6 +153,32 @@ TEST_F(WorkUnitsTest, GivesEachUnitToTheCallback) {
   EXPECT_EQ(done.front().work, 7.0);
 }
 
+TEST_F(WorkUnitsTest, KeepsTheTraceOfAUnitUntilItsEnergyIsFinal) {
+  const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  std::vector<std::string> done;
+  WorkUnits own = units({.lag = 0ns, .on_done = [&](const UnitEnergy& unit) {
+                           done.push_back(unit.tag + " " + unit.traceparent);
+                         }});
+  WorkUnit a = own.begin("a", UnitOptions{.traceparent = trace});
+  WorkUnit b = own.begin("b", UnitOptions{.traceparent = "ff" + trace.substr(2)});
+  WorkUnit c = own.begin("c");
+  const UnitId id = a.id();
+  pass(own, 100ms);
+  a.end();
+  b.end();
+  c.end();
+  pass(own, 50ms);
+  std::sort(done.begin(), done.end());
+  EXPECT_EQ(done, (std::vector<std::string>{"a " + trace, "b ", "c "}));
+  EXPECT_EQ(own.result(id)->traceparent, trace);
+  // The next unit in its place has none.
+  WorkUnit next = own.begin("d");
+  pass(own, 50ms);
+  next.end();
+  pass(own, 50ms);
+  EXPECT_EQ(done.back(), "d ");
+}
+
 TEST_F(WorkUnitsTest, DoesNothingInAChild) {
   WorkUnits own = units();
   WorkUnit a = own.begin("request");
