@@ -81,14 +81,16 @@ def test_blocks_have_the_samples_that_fall_into_them(tmp_path, suffix):
         called()
         called()
     results = SubTrackingAnalyzer(tracking, blocks).sub_tracking_results()
-    by_name = {block["name"]: block for block in results.code_block_results}
-    assert by_name["called"]["num_calls"] == 2
-    assert by_name["long"]["num_calls"] == by_name["long"]["num_non_empty_calls"] == 1
-    assert by_name["long"]["num_timepoints"] >= 2
-    assert by_name["long"]["compute_time"]["total"] >= 0.4
-    assert by_name["long"]["resource_usage"]["main_ram"]["max"] > 0
-    assert results.static_data["time_unit"] == "seconds"
-    assert results.overall["main_ram"]["mean"] > 0
+    by_name = {block.name: block for block in results.code_block_results}
+    assert by_name["called"].num_calls == 2
+    assert by_name["long"].num_calls == by_name["long"].num_non_empty_calls == 1
+    assert by_name["long"].num_timepoints >= 2
+    described = results.to_json()
+    (long,) = [block for block in described["code_block_results"] if block["name"] == "long"]
+    assert long["compute_time"]["total"] >= 0.4
+    assert long["resource_usage"]["main_ram"]["max"] > 0
+    assert described["static_data"]["time_unit"] == "seconds"
+    assert described["overall"]["main_ram"]["mean"] > 0
 
 
 def test_recursion_is_paired_from_the_inside(tmp_path):
@@ -133,6 +135,9 @@ def test_sessions_are_compared_in_ascending_order(tmp_path):
         results = SubTrackingAnalyzer(tracking, blocks).sub_tracking_results()
         paths[name].write_bytes(pickle.dumps(results))
     compared = TrackingComparison(paths).compare()
-    assert list(compared["code_block_compute_time"]["a"]) == ["fast", "slow"]
+    described = compared.to_json()
+    assert list(described["code_block_compute_time"]["a"]) == ["fast", "slow"]
+    assert sorted(described["code_block_resource_usage"]["main_ram"]["a"]) == ["fast", "slow"]
+    assert sorted(described["overall_resource_usage"]["main_ram"]) == ["fast", "slow"]
     with pytest.raises(ValueError, match="median"):
         TrackingComparison(paths).compare("median")

@@ -107,7 +107,7 @@ def test_sub_tracking_files_are_combined_analyzed_and_compared(command, monkeypa
     for name in ("A", "B"):
         command("sub-track", "analyze", "--tf=track.csv", "--stf=sub.csv", "-f", "pickle", "-o", f"{name}.pkl")
     (command.folder / "c.json").write_text('{"file_path_map": {"A": "A.pkl"}, "statistic": "max"}')
-    compared = json.loads(command("sub-track", "compare", "--cconfig=c.json", "-m", "B=B.pkl").stdout)
+    compared = json.loads(command("sub-track", "compare", "--cconfig=c.json", "-m", "B=B.pkl", "-f", "json").stdout)
     assert set(compared) == {"overall_resource_usage", "code_block_resource_usage", "code_block_compute_time"}
     assert set(compared["code_block_compute_time"]["a"]) == {"A", "B"}
     assert "no session" in command("sub-track", "compare", status=1).stderr

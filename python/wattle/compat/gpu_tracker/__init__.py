@@ -5,6 +5,8 @@ What is unknown is None. GPU memory is in true megabytes (the original reads MiB
 """
 
 from wattle.compat.gpu_tracker.sub_tracker import (
+    CodeBlockResults,
+    ComparisonResults,
     SubTracker,
     SubTrackingAnalyzer,
     SubTrackingResults,
@@ -25,6 +27,8 @@ from wattle.compat.gpu_tracker.tracker import (
 
 __all__ = [
     "CPUUtilization",
+    "CodeBlockResults",
+    "ComparisonResults",
     "ComputeTime",
     "GPUUtilization",
     "MaxGPURAM",

@@ -152,7 +152,7 @@ def _sub_track(arguments: Sequence[str]) -> int:
             raise ValueError("no session is named: add -m NAME=FILE")
         statistic = given.stat or config.get("statistic", "mean")
         compared = TrackingComparison(sessions).compare(statistic)
-        _write(given, json.dumps(compared, indent=1), compared)
+        _write(given, compared, compared.to_json())
     return 0
 
 
