@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/text/parse.hpp"
-#include "base/text/split.hpp"
 
 namespace wattle {
 namespace {
@@ -71,11 +70,8 @@ CgroupTree::CgroupTree(const System& system) : root_((system.sysfs / "fs/cgroup"
 }
 
 std::optional<std::uint64_t> parse_cpu_stat(std::string_view text) noexcept {
-  while (!text.empty()) {
-    std::string_view line = take_line(text);
-    if (take_word(line) == "usage_usec") return parse_unsigned<std::uint64_t>(take_word(line));
-  }
-  return std::nullopt;
+  const auto used = numbers_after<std::uint64_t, 1>({"usage_usec"}, text, UINT64_MAX);
+  return used ? std::optional(used->front()) : std::nullopt;
 }
 
 std::optional<std::uint64_t> CgroupTree::used_us(const std::string& path) const {

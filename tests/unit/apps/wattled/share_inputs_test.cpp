@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "fakes/temp_folder.hpp"
 #include "shares/group_usage.hpp"
 #include "shares/kubelet_files.hpp"
