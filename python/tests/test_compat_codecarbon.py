@@ -252,3 +252,36 @@ def test_a_script_of_codecarbon_runs_unchanged(run_python, folder):
     )
     assert ended.stdout.endswith(" unchanged\n"), ended.stderr
     assert rows()[0]["project_name"] == "unchanged"
+
+
+def test_a_flush_writes_the_run_until_then(tree):
+    tracker = EmissionsTracker(kg_co2_per_kwh=0.5)
+    tracker.start()
+    work(tree)
+    assert tracker.flush() == pytest.approx(7.0 / KWH_J * 0.5)
+    work(tree)
+    assert tracker.flush() == pytest.approx(14.0 / KWH_J * 0.5)
+    work(tree)
+    assert tracker.stop() == pytest.approx(21.0 / KWH_J * 0.5)
+    written = rows()
+    assert [float(row["energy_consumed"]) for row in written] == pytest.approx([n * 7.0 / KWH_J for n in (1, 2, 3)])
+    assert len({row["run_id"] for row in written}) == 1
+    assert [float(row["duration"]) for row in written] == sorted(float(row["duration"]) for row in written)
+
+
+def test_a_row_of_a_run_is_replaced_by_the_next_if_the_file_is_updated(tree):
+    tracker = EmissionsTracker(on_csv_write="update")
+    tracker.start()
+    work(tree)
+    tracker.flush()
+    work(tree)
+    tracker.stop()
+    (row,) = rows()
+    assert float(row["cpu_energy"]) == pytest.approx(12.0 / KWH_J)
+
+
+def test_a_flush_of_a_tracker_that_does_not_run_does_nothing_but_warn(tree, caplog):
+    tracker = EmissionsTracker()
+    assert tracker.flush() is None
+    assert "not started" in caplog.text
+    assert EmissionsTracker(save_to_file=False).flush() is None

@@ -12,7 +12,7 @@ import platform
 import uuid
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import wattle
 from wattle._decorate import _wrapped
@@ -29,6 +29,29 @@ __all__ = ["EmissionsTracker", "OfflineEmissionsTracker", "track_emissions"]
 
 _logger = logging.getLogger("wattle.codecarbon")
 _KWH_J = 3.6e6
+
+
+class _Sums(NamedTuple):
+    """Of windows that follow each other: seconds and kWh. What is unknown in one of them is unknown."""
+
+    seconds: float = 0.0
+    cpu: float | None = 0.0
+    gpu: float | None = 0.0
+    ram: float | None = 0.0
+    total: float | None = 0.0
+
+    def plus(self, measurement: Measurement) -> _Sums:
+        def added(sum_kwh: float | None, kwh: float | None) -> float | None:
+            return None if sum_kwh is None or kwh is None else sum_kwh + kwh
+
+        return _Sums(
+            self.seconds + measurement.seconds,
+            added(self.cpu, _kwh(measurement, "cpu")),
+            added(self.gpu, _kwh(measurement, "gpu")),
+            added(self.ram, _kwh(measurement, "ram")),
+            added(self.total, _whole_kwh(measurement)),
+        )
+
 
 # Settings of CodeCarbon that have no effect here: nothing is estimated, and no service is asked.
 _IGNORED = frozenset(
@@ -73,7 +96,7 @@ class EmissionsTracker:
     kg_co2_per_kwh: carbon is computed from it alone, and is None without it; else the variable
     WATTLE_KG_CO2_PER_KWH. pue: counts in the emissions, not in the energies. Raises
     NotImplementedError for what Wattle cannot do, `FormatError` for a file with other columns.
-    Thread-safe.
+    Thread-safe, except that one thread at a time calls `flush` and `stop`.
     """
 
     def __init__(
@@ -114,6 +137,8 @@ class EmissionsTracker:
         if isinstance(gpu_ids, str):
             gpu_ids = [int(one) for one in gpu_ids.split(",") if one.strip()]
         self._windows = Windows(gpus=("none" if gpu_ids == [] else gpu_ids))
+        # Of the windows that `flush` has ended: the run goes on in a new one.
+        self._flushed = _Sums()
         self._starts = 0
         self._tasks: dict[str, EmissionsData] = {}
         self.run_id = str(uuid.uuid4())
@@ -136,14 +161,29 @@ class EmissionsTracker:
             return self.final_emissions
         for name in [key for key in self._windows if key != _RUN]:
             self.stop_task(str(name))
-        self.final_emissions_data = data = self._data(self._windows.end(_RUN))
+        ended = self._windows.end(_RUN)
+        self.final_emissions_data = data = self._data(ended, self._flushed.plus(ended))
+        self._flushed = _Sums()
         self.final_emissions = data.emissions
         if self._output is not None:
             self._output.out(data)
         return data.emissions
 
-    def flush(self) -> None:
-        """Does nothing: the row is written by `stop`."""
+    def flush(self) -> float | None:
+        """Writes a row of the run until now, and returns kg of CO2 equivalent; None without a factor.
+
+        With `on_csv_write="update"` later rows of the run replace it.
+        """
+        if _RUN not in self._windows:
+            _logger.warning("the tracker is not started, or stopped already")
+            return None
+        ended = self._windows.end(_RUN)
+        self._windows.begin(_RUN)
+        self._flushed = self._flushed.plus(ended)
+        data = self._data(ended, self._flushed)
+        if self._output is not None:
+            self._output.out(data)
+        return data.emissions
 
     def start_task(self, task_name: str | None = None) -> None:
         """Starts a task. Tasks may overlap. Raises `wattle.InvalidState` if it is open."""
@@ -155,7 +195,8 @@ class EmissionsTracker:
         if task_name is None:
             opened = [key for key in self._windows if key != _RUN]
             task_name = str(opened[-1]) if opened else ""
-        self._tasks[task_name] = data = self._data(self._windows.end(task_name))
+        ended = self._windows.end(task_name)
+        self._tasks[task_name] = data = self._data(ended, _Sums().plus(ended))
         return data
 
     def __enter__(self) -> Self:
@@ -170,10 +211,10 @@ class EmissionsTracker:
     ) -> None:
         self.stop()
 
-    def _data(self, measurement: Measurement) -> EmissionsData:
-        seconds = measurement.seconds
-        parts = {kind: _kwh(measurement, kind) for kind in ("cpu", "gpu", "ram")}
-        total = _whole_kwh(measurement)
+    def _data(self, measurement: Measurement, sums: _Sums) -> EmissionsData:
+        """measurement: the last of the windows that are in the sums."""
+        seconds, total = sums.seconds, sums.total
+        energies = {"cpu": sums.cpu, "gpu": sums.gpu, "ram": sums.ram}
         if total is None:
             _logger.warning("the energy is unknown: %s", measurement)
         emissions = None
@@ -181,10 +222,10 @@ class EmissionsTracker:
             emissions = total * self._pue * self._factor
         elif self._factor is None:
             _logger.warning("emissions are None: give kg_co2_per_kwh or set %s", _FACTOR)
-        known = {f"{kind}_energy": kwh for kind, kwh in parts.items()}
+        known = {f"{kind}_energy": kwh for kind, kwh in energies.items()}
         powers = {
             f"{kind}_power": None if kwh is None or seconds <= 0 else kwh * _KWH_J / seconds
-            for kind, kwh in parts.items()
+            for kind, kwh in energies.items()
         }
         values: dict[str, Any] = {**known, **powers, **self._place, **_machine(measurement)}
         return EmissionsData(
