@@ -80,6 +80,7 @@ Reads the energy counters that users may not read, and serves them to the
 members of a group over a Unix socket, or over HTTP. Its installation does not
 start it."
     "systemd | systemd-standalone-sysusers, passwd")
+  set(CPACK_DEBIAN_WATTLED_PACKAGE_SUGGESTS "libcurl4")  # for --otlp
   set(CPACK_DEBIAN_WATTLED_PACKAGE_CONTROL_EXTRA
       ${PROJECT_SOURCE_DIR}/packaging/debian/conffiles
       ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm

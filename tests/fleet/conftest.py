@@ -15,6 +15,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from otlp_collector import Collector
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 FLEET = PROJECT / "fleet"
@@ -219,6 +220,15 @@ class Prometheus:
             if error.code == 503:  # not ready yet
                 return None
             raise AssertionError(f"{parameters}: {error.read().decode()}") from error
+
+
+@pytest.fixture
+def collector():
+    """Of OTLP; each request that it took has to follow the schema."""
+    made = Collector()
+    yield made
+    made.stop()
+    assert made.invalid == []
 
 
 SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <system_error>
 #include <vector>
 
@@ -188,7 +189,21 @@ constexpr std::uint32_t kX32 = 0x4000'0000;
 constexpr std::uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                       CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-std::vector<sock_filter> make_filter() {
+/// The kinds of sockets for a collector and for name servers, with what the C library asks the
+/// kernel about addresses by.
+constexpr std::array<std::uint32_t, 3> kNetworkSockets = {AF_INET, AF_INET6, AF_NETLINK};
+/// Of the resolver.
+constexpr std::array<long, 3> kNetworkCalls = {SYS_bind, SYS_sendmmsg, SYS_recvmmsg};
+
+/// `calls`: permitted, whatever their arguments.
+void permit(std::vector<sock_filter>& filter, std::span<const long> calls) {
+  for (const long call : calls) {
+    filter.push_back(BPF_JUMP(kIfEqual, static_cast<std::uint32_t>(call), 0, 1));
+    filter.push_back(BPF_STMT(kReturn, kAllow));
+  }
+}
+
+std::vector<sock_filter> make_filter(Reach reach) {
   constexpr auto kNumber = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
   constexpr auto kArch = static_cast<std::uint32_t>(offsetof(seccomp_data, arch));
   constexpr auto kFirst = static_cast<std::uint32_t>(offsetof(seccomp_data, args));
@@ -209,16 +224,21 @@ std::vector<sock_filter> make_filter() {
   filter.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 1, 0));
   filter.push_back(BPF_STMT(kReturn, kAllow));
   filter.push_back(BPF_STMT(kReturn, kRefuse));
-  // New sockets are only for notifications of the service manager.
-  filter.push_back(BPF_JUMP(kIfEqual, static_cast<std::uint32_t>(SYS_socket), 0, 4));
+  // New sockets are for notifications of the service manager, and for telemetry.
+  std::vector<std::uint32_t> sockets = {AF_UNIX};
+  if (reach == Reach::network) {
+    sockets.insert(sockets.end(), kNetworkSockets.begin(), kNetworkSockets.end());
+  }
+  const auto checks = static_cast<std::uint8_t>(2 * sockets.size() + 2);
+  filter.push_back(BPF_JUMP(kIfEqual, static_cast<std::uint32_t>(SYS_socket), 0, checks));
   filter.push_back(BPF_STMT(kLoad, kFirst));
-  filter.push_back(BPF_JUMP(kIfEqual, AF_UNIX, 0, 1));
-  filter.push_back(BPF_STMT(kReturn, kAllow));
-  filter.push_back(BPF_STMT(kReturn, kRefuse));
-  for (const long call : kAllowed) {
-    filter.push_back(BPF_JUMP(kIfEqual, static_cast<std::uint32_t>(call), 0, 1));
+  for (const std::uint32_t family : sockets) {
+    filter.push_back(BPF_JUMP(kIfEqual, family, 0, 1));
     filter.push_back(BPF_STMT(kReturn, kAllow));
   }
+  filter.push_back(BPF_STMT(kReturn, kRefuse));
+  permit(filter, kAllowed);
+  if (reach == Reach::network) permit(filter, kNetworkCalls);
   filter.push_back(BPF_STMT(kReturn, kRefuse));
   return filter;
 }
@@ -230,10 +250,10 @@ std::vector<sock_filter> make_filter() {
 
 }  // namespace
 
-void confine() {
+void confine(Reach reach) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
   if (kArchitecture == 0) return;
-  std::vector<sock_filter> filter = make_filter();
+  std::vector<sock_filter> filter = make_filter(reach);
   sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
   // For all threads, which also get no_new_privs.
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text/nearest.hpp"
 #include "base/text/option_words.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
@@ -21,6 +20,8 @@
 #include "serve/enabled_groups.hpp"
 #include "serve/lifetime.hpp"
 #include "serve/option_values.hpp"
+#include "serve/otlp_options.hpp"
+#include "serve/unknown_words.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -46,6 +47,8 @@ struct Raw {
   std::string permissions = "660";
   std::string tcp = "127.0.0.1:4938";
   std::string enable = "gpu-read,cpu-read";
+  RawPageOptions pages;
+  RawOtlpOptions otlp;
   std::string stream_format = "per-device";
   std::string gpu_backend = "auto";
   std::string public_cpu_period = "1";
@@ -112,6 +115,7 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
   check(!options.serves_tcp || !has_key, "with --signing-key-path, clients need a token",
         {"--public-cpu-period"});
   check(!options.history_dir.empty(), "--history-dir is not given", {"--history-size"});
+  check(options.telemetry.has_value(), "--otlp is not given", kOtlpOptions);
   check(has_key, "--signing-key-path is not given",
         {"--revoked", "--audience", "--max-streams-per-token"});
   check(std::ranges::count(options.enabled, Scope::gpu_control) > 0,
@@ -135,6 +139,8 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   EnabledGroups groups = enabled_groups(raw.enable);
   serve.enabled = std::move(groups.scopes);
   serve.serves_dashboard = groups.has_dashboard;
+  serve.pages = checked_pages(raw.pages);
+  serve.telemetry = checked_otlp(raw.otlp);
   serve.stream_format = value_of_word("--stream-format", raw.stream_format, kStreamFormats);
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
@@ -254,6 +260,7 @@ void add_devices(CLI::App& serve, Raw& raw) {
   add_number(serve, "--history-size", to.history_size_mib,
              "Most that --history-dir takes, in MiB; the oldest files are removed", "MIB",
              kLeastHistoryMib, kMostHistoryMib);
+  add_otlp_options(serve, raw.otlp);
   serve.add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi");
   add_number(serve, "--num-workers", raw.workers, "Ignored; accepted for zeusd compatibility", "N")
       ->default_str("");
@@ -311,33 +318,6 @@ void add_token(CLI::App& app, Raw& raw) {
   issue.add_option("--expires", raw.expires, "Lifetime: 1h, 7d, 30days, 1y ..., or never")
       ->type_name("TIME")
       ->required();
-}
-
-/// The innermost sub-command, and its full name: "wattled token issue".
-std::pair<const CLI::App*, std::string> innermost_command(const CLI::App& app) {
-  std::pair<const CLI::App*, std::string> found{&app, app.get_name()};
-  while (!found.first->get_subcommands().empty()) {
-    found.first = found.first->get_subcommands().front();
-    found.second += ' ' + found.first->get_name();
-  }
-  return found;
-}
-
-/// The error for the first unknown word, with a suggestion, or for a missing command.
-std::string unknown_word_error(const CLI::App& app, const CLI::App& command) {
-  std::vector<std::string> known;
-  for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
-  const std::string commands = joined(known, " or ");
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  }
-  const std::vector<std::string> words = app.remaining(true);
-  if (words.empty()) return "no command given: " + commands;
-  const std::string name = words.front().substr(0, words.front().find('='));
-  const char* const what = name.starts_with('-') ? "unknown option"
-                           : commands.empty()    ? "unexpected argument"
-                                                 : "unknown command";
-  return fmt::format("{} {}{}", what, shell_quoted(name), did_you_mean(name, known));
 }
 
 TextAnswer usage_error(std::string_view message) {

@@ -12,6 +12,7 @@
 #include "auth/failure_limit.hpp"
 #include "auth/token.hpp"
 #include "http/listening.hpp"
+#include "telemetry/telemetry.hpp"
 #include "wattle/system.hpp"
 #include "wire/messages.hpp"
 
@@ -43,6 +44,7 @@ struct ServeOptions {
   std::chrono::seconds history{0};
   std::string history_dir;               ///< of the history on disk; empty: in memory alone
   std::uint32_t history_size_mib = 512;  ///< the most that it takes there
+  std::optional<TelemetryOptions> telemetry{};  ///< absent: nothing is pushed
   GpuBackend gpu_backend = GpuBackend::all;
   bool keeps_settings = false;  ///< GPU settings stay when the daemon ends
   /// The file from which GPU settings are restored. It is in /run since drivers, too, lose their

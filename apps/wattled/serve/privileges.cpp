@@ -17,7 +17,6 @@
 
 #include "base/files/fd.hpp"
 #include "base/text/text.hpp"
-#include "serve/confinement.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -53,6 +52,12 @@ bool is_root() noexcept { return ::geteuid() == 0; }
 
 bool is_user(const std::string& name) { return find_user(name) != nullptr; }
 
+std::string user_after_root(const std::string& chosen) {
+  constexpr const char* kDefaultUser = "wattled";
+  if (!is_root() || chosen == "root") return {};
+  return chosen.empty() && is_user(kDefaultUser) ? kDefaultUser : chosen;
+}
+
 uid_t uid_of(const std::string& name) {
   const passwd* const found = name.empty() ? nullptr : find_user(name);
   return found != nullptr ? found->pw_uid : ::geteuid();
@@ -73,7 +78,7 @@ void make_folder_of(const std::string& user, std::string folder) {
       is_ours && owner != nullptr && ::fchown(made.get(), owner->pw_uid, owner->pw_gid) == 0;
 }
 
-void give_up_root(const std::string& user, KeptRights kept) {
+void give_up_root(const std::string& user, KeptRights kept, Reach reach) {
   const passwd* const found = find_user(user);
   if (found == nullptr) {
     throw Error(fmt::format("cannot give up root: there is no user '{}'", printable(user)));
@@ -88,7 +93,7 @@ void give_up_root(const std::string& user, KeptRights kept) {
   if (::setresuid(to.uid, to.uid, to.uid) != 0) fail("setresuid", errno);
   if (keeps) keep_administration();
   if (::setuid(0) == 0) throw Error("cannot give up root: the process can become root again");
-  confine();
+  confine(reach);
 }
 
 }  // namespace wattle::daemon

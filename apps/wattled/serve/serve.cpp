@@ -191,13 +191,6 @@ std::string cpu_warning_for(const std::vector<Listener>& listeners, const ServeO
                                  : public_cpu_warning(port->name, options.public_cpu_period);
 }
 
-/// The user that root changes to; empty: no change.
-std::string user_after_root(const std::string& chosen) {
-  constexpr const char* kDefaultUser = "wattled";
-  if (!is_root() || chosen == "root") return {};
-  return chosen.empty() && is_user(kDefaultUser) ? kDefaultUser : chosen;
-}
-
 void log_user(const std::string& chosen, const std::string& user) {
   if (!is_root() && !chosen.empty()) {
     log_info("--user has no effect: only root becomes another user");
@@ -209,7 +202,8 @@ void log_user(const std::string& chosen, const std::string& user) {
 /// Gives up root's rights, which were needed only for the start.
 void leave_root(const std::string& user, const ServeOptions& options) {
   if (user.empty()) return;
-  give_up_root(user, controls_gpus(options) ? KeptRights::administration : KeptRights::nothing);
+  give_up_root(user, controls_gpus(options) ? KeptRights::administration : KeptRights::nothing,
+               options.telemetry ? Reach::network : Reach::machine);
   log_info(fmt::format("now runs as {}", printable(user)));
 }
 
@@ -357,6 +351,9 @@ int serve(const ServeOptions& options) {
   log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   if (!options.history_dir.empty()) make_folder_of(user, options.history_dir);
+  if (options.telemetry && !options.telemetry->spool.empty()) {
+    make_folder_of(user, options.telemetry->spool);
+  }
   // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
   // starts.
   leave_root(user, options);
@@ -375,6 +372,8 @@ int serve(const ServeOptions& options) {
       fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
   log_who_may_connect(listeners);
   const std::string cpu_warning = cpu_warning_for(listeners, options);
+  const std::unique_ptr<Telemetry> telemetry =
+      options.telemetry ? std::make_unique<Telemetry>(service, *options.telemetry) : nullptr;
   Server server(loop, service, std::move(listeners),
                 {.places = place_limits(most_connections, options.most_per_client),
                  .tls = secrets.tls.get()});

@@ -150,6 +150,8 @@ class Service {
   [[nodiscard]] CpuView& view(const Request& request) noexcept {
     return request.is_coarse ? coarse_ : fine_;
   }
+  /// Without rounding: for what the daemon's owner receives.
+  [[nodiscard]] CpuView& fine_view() noexcept { return fine_; }
   [[nodiscard]] GpuStream& gpu_stream() noexcept { return gpu_stream_; }
   [[nodiscard]] CpuStream& cpu_stream(const Request& request) noexcept {
     return request.is_coarse ? coarse_stream_ : cpu_stream_;

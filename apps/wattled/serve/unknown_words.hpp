@@ -1,0 +1,19 @@
+// What a command line of the daemon means that CLI11 did not understand.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace CLI {
+class App;
+}
+
+namespace wattle::daemon {
+
+/// The innermost sub-command, and its full name: "wattled token issue".
+[[nodiscard]] std::pair<const CLI::App*, std::string> innermost_command(const CLI::App& app);
+
+/// The error for the first unknown word, with a suggestion, or for a missing command.
+[[nodiscard]] std::string unknown_word_error(const CLI::App& app, const CLI::App& command);
+
+}  // namespace wattle::daemon
