@@ -32,7 +32,7 @@ void read_chunk(std::string_view bytes) {
 /// after a byte with its length.
 std::string chunk_of(std::string_view contents) {
   constexpr std::uint64_t kSession = 1;
-  std::string chunk = encode(ChunkHeader{.session = kSession, .boot_id = {}, .made = {}});
+  std::string chunk = encode(ChunkHeader{.session = kSession, .made = {}});
   while (!contents.empty()) {
     const auto length = static_cast<unsigned char>(contents.front());
     chunk += frame_with(std::string(contents.substr(1, length)), kSession);

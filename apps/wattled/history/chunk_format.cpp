@@ -64,7 +64,7 @@ std::optional<ChunkHeader> parse_header(std::string_view content) {
   header.session = reader.fixed64();
   header.first_batch = reader.number();
   header.machine = reader.fixed64();
-  header.boot_id = std::string(reader.text());
+  (void)reader.text();  // reserved
   const auto made = time_of(reader.difference());
   if (!reader.is_good() || !made) return std::nullopt;
   header.made = *made;
@@ -229,7 +229,7 @@ std::string encode(const ChunkHeader& header) {
   writer.fixed64(header.session);
   writer.number(header.first_batch);
   writer.fixed64(header.machine);
-  writer.text(header.boot_id);
+  writer.text({});
   writer.difference(us_of(header.made));
   return std::string(kFormat) + frame_of(writer.bytes(), 0);
 }

@@ -30,7 +30,6 @@ struct ChunkHeader {
   std::uint64_t session = 0;      ///< of the daemon's run, random
   std::uint64_t first_batch = 0;  ///< the number of the first batch in this chunk
   std::uint64_t machine = 0;      ///< from its machine-id; 0: unknown
-  std::string boot_id;            ///< empty: unknown
   TimePoint made;                 ///< stored time
 
   bool operator==(const ChunkHeader&) const = default;

@@ -119,12 +119,10 @@ DiskHistory::DiskHistory(EnergyHistory& history, Loop& loop,
       folder_(std::move(folder)),
       session_(random_session()),
       started_(loop.now()),
-      writer_(std::make_shared<ChunkWriter>(folder_, options.limits,
-                                            ChunkHeader{.session = session_,
-                                                        .machine = options.machine,
-                                                        .boot_id = options.boot_id,
-                                                        .made = {}},
-                                            [](std::string_view line) { log_warning(line); })),
+      writer_(std::make_shared<ChunkWriter>(
+          folder_, options.limits,
+          ChunkHeader{.session = session_, .machine = options.machine, .made = {}},
+          [](std::string_view line) { log_warning(line); })),
       pace_(loop, kPeriod, [this] { write(); }) {
   load(options);
   pace_.start();

@@ -19,7 +19,6 @@ namespace wattle::daemon {
 struct DiskHistoryOptions {
   ChunkLimits limits{};
   std::uint64_t machine = 0;  ///< from its machine-id; 0: unknown
-  std::string boot_id;        ///< empty: unknown
 };
 
 /// Two threads of its own read and write the files: a disk that hangs delays neither readings nor

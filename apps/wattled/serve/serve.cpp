@@ -267,13 +267,11 @@ std::unique_ptr<DiskHistory> keep_on_disk(Service& service, Loop& loop,
                                           const ServeOptions& options) {
   if (!folder || service.energy_history() == nullptr) return nullptr;
   constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
-  const std::string boot_id = (options.system.procfs / "sys/kernel/random/boot_id").string();
   return std::make_unique<DiskHistory>(
       *service.energy_history(), loop, std::move(folder),
       DiskHistoryOptions{
           .limits = {.bytes = options.history_size_mib * kMebibyte, .age = options.history},
-          .machine = machine_number(),
-          .boot_id = read_line(boot_id).value_or("")});
+          .machine = machine_number()});
 }
 
 ServiceOptions service_options(const ServeOptions& options, std::size_t most_connections,

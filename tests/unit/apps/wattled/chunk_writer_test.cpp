@@ -32,10 +32,9 @@ class ChunkWriterTest : public testing::Test {
   }
   [[nodiscard]] ChunkWriter writer_in(const std::shared_ptr<const ChunkFolder>& folder,
                                       const ChunkLimits& limits = {}) {
-    return {folder,
-            limits,
-            {.session = kSampleSession, .boot_id = {}, .made = {}},
-            [this](std::string_view line) { lines_.emplace_back(line); }};
+    return {folder, limits, {.session = kSampleSession, .made = {}}, [this](std::string_view line) {
+              lines_.emplace_back(line);
+            }};
   }
   /// Batch `number`, at its time plus `later` seconds.
   static ChunkFrames frames(std::uint64_t number, double later = 0.0) {
@@ -147,7 +146,7 @@ TEST_F(ChunkWriterTest, AWallClockThatIsAheadRemovesNothing) {
     next.uptime = std::chrono::seconds(static_cast<std::int64_t>(hours * kHour));
     writer.append(next);
   };
-  ChunkWriter writer(folder, limits, {.session = 1, .boot_id = {}, .made = {}}, {});
+  ChunkWriter writer(folder, limits, {.session = 1, .made = {}}, {});
   append(writer, 2, 0.0);
   append(writer, 3, 2.0);
   EXPECT_EQ(folder->list().size(), 4U);
@@ -158,7 +157,7 @@ TEST_F(ChunkWriterTest, AWallClockThatIsAheadRemovesNothing) {
 
 TEST_F(ChunkWriterTest, ALackOfMemoryEndsNothing) {
   const auto folder = open();
-  ChunkWriter writer(folder, {}, {.session = kSampleSession, .boot_id = {}, .made = {}},
+  ChunkWriter writer(folder, {}, {.session = kSampleSession, .made = {}},
                      [](std::string_view) { throw std::bad_alloc(); });
   std::filesystem::create_directory(std::filesystem::path(path()) /
                                     chunk_name(sample_time(0.0), kSampleSession, 1));

@@ -78,7 +78,7 @@ class DaemonRun {
         clock(loop),
         history(sensors_from(begin, clock), loop, clock, seconds(600)),
         disk(std::in_place, history, loop, opened(folder),
-             DiskHistoryOptions{.limits = {.age = seconds(600)}, .boot_id = {}}) {}
+             DiskHistoryOptions{.limits = {.age = seconds(600)}}) {}
 
   /// Waits until what earlier runs wrote is there.
   void wait_for_past() {

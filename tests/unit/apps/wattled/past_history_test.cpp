@@ -74,8 +74,8 @@ TEST(PastHistory, WhileNoDaemonRanIsUnknown) {
   // The second session's counter starts again at 0, 100 s later.
   PastHistory past = past_of({sample_chunk(0, 4)});
   constexpr std::uint64_t kOther = kSampleSession + 1;
-  std::string later = encode(ChunkHeader{.session = kOther, .boot_id = {}, .made = {}}) +
-                      encode(sample_counter(5), kOther);
+  std::string later =
+      encode(ChunkHeader{.session = kOther, .made = {}}) + encode(sample_counter(5), kOther);
   ValueBatch batch = sample_batch(0);
   batch.channels.resize(1);
   batch.channels[0].channel = 5;
@@ -182,8 +182,7 @@ TEST(PastHistory, AnotherSourceOfTheSameDomainIsAddedUpByItself) {
   constexpr std::uint64_t kOther = kSampleSession + 1;
   StoredChannel channel = sample_counter(1);
   channel.channel.counter.tick = Joules(1e-6);
-  std::string later =
-      encode(ChunkHeader{.session = kOther, .boot_id = {}, .made = {}}) + encode(channel, kOther);
+  std::string later = encode(ChunkHeader{.session = kOther, .made = {}}) + encode(channel, kOther);
   ValueBatch batch{.number = 0, .channels = {{.channel = 1, .values = {}}}};
   batch.channels[0].period = std::chrono::milliseconds(100);
   for (std::uint64_t i = 0; i <= 10; ++i) {
@@ -199,7 +198,7 @@ TEST(PastHistory, AnotherSourceOfTheSameDomainIsAddedUpByItself) {
 }
 
 TEST(PastHistory, TooManyChannelsAreLeftOut) {
-  std::string chunk = encode(ChunkHeader{.session = 1, .boot_id = {}, .made = {}});
+  std::string chunk = encode(ChunkHeader{.session = 1, .made = {}});
   for (std::uint64_t id = 0; id < 2000; ++id) {
     chunk += encode(sample_counter(id, std::to_string(id)), 1);
   }

@@ -63,7 +63,6 @@ inline std::string sample_chunk(std::uint64_t first, std::uint64_t end, std::uin
   std::string bytes = encode(ChunkHeader{.session = kSampleSession,
                                          .first_batch = first,
                                          .machine = machine,
-                                         .boot_id = "boot",
                                          .made = sample_time(static_cast<double>(first) / 2.0)});
   bytes += encode(sample_counter(1), kSampleSession) + encode(sample_gauge(2), kSampleSession);
   for (std::uint64_t number = first; number < end; ++number) {
