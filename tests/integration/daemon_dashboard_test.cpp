@@ -144,6 +144,69 @@ TEST_F(DaemonDashboard, IsRefusedToPagesOfOtherSites) {
   EXPECT_EQ(page(std::string(kBrowser) + "Sec-Fetch-Site: same-origin\r\n").status, 200);
 }
 
+TEST_F(DaemonDashboard, MayAskTheMachinesThatItFollowsAndNobodyElse) {
+  serve({"--enable", "dashboard", "--dashboard-machines", "node1,http://node2:5000"});
+  const HttpAnswer answer = page();
+  EXPECT_THAT(field_of(answer, "Content-Security-Policy"),
+              HasSubstr("; connect-src 'self' https://node1:4938 http://node2:5000; img-src"));
+  EXPECT_EQ(between(answer.body, R"(<meta name="machines" content=")", "\""),
+            " https://node1:4938 http://node2:5000");
+  HttpClient asked = tcp_client();
+  asked.send(std::string("GET /?machines=evil HTTP/1.1\r\nHost: localhost\r\n") + kBrowser +
+             "\r\n");
+  EXPECT_THAT(asked.read_answer().head, Not(HasSubstr("evil"))) << "its user may not add machines";
+}
+
+TEST_F(DaemonDashboard, FollowsMachinesThatItsUserEntersIfThatIsPermitted) {
+  serve({"--enable", "dashboard", "--dashboard-machines", "any,node1"});
+  const auto entered = [&](const std::string& text) {
+    HttpClient asked = tcp_client();
+    asked.send("GET /?machines=" + text + " HTTP/1.1\r\nHost: localhost\r\n" + kBrowser + "\r\n");
+    return asked.read_answer();
+  };
+  const HttpAnswer answer = entered("node2,node1");
+  EXPECT_EQ(between(answer.body, R"(<meta name="machines" content=")", "\""),
+            "any https://node1:4938 https://node2:4938");
+  EXPECT_THAT(field_of(answer, "Content-Security-Policy"),
+              HasSubstr("; connect-src 'self' https://node1:4938 https://node2:4938; img-src"));
+  for (const char* const hostile :
+       {"a;script-src%20*", "a%22%3E%3Cscript%3E", "a%0d%0aX:%20y", "*"}) {
+    EXPECT_EQ(entered(hostile).status, 400) << hostile;
+  }
+}
+
+TEST_F(DaemonDashboard, OfAnotherMachineReadsOnlyIfItIsAllowed) {
+  serve({"--enable", "dashboard", "--allow-dashboards", "head"});
+  const std::string head = "Sec-Fetch-Site: cross-site\r\nOrigin: https://head:4938\r\n";
+  const HttpAnswer read = get_tcp("/discover", head);
+  EXPECT_EQ(read.status, 200);
+  EXPECT_EQ(field_of(read, "Access-Control-Allow-Origin"), "https://head:4938");
+  EXPECT_EQ(get_tcp("/discover", "Origin: https://other:4938\r\n").status, 403);
+  EXPECT_EQ(field_of(get_tcp("/discover"), "Access-Control-Allow-Origin"), "");
+  HttpClient asked = tcp_client();
+  asked.send("OPTIONS /metrics HTTP/1.1\r\nHost: localhost\r\n" + head +
+             "Access-Control-Request-Method: GET\r\n\r\n");
+  const HttpAnswer preflight = asked.read_answer();
+  EXPECT_EQ(preflight.status, 200);
+  EXPECT_EQ(field_of(preflight, "Access-Control-Allow-Headers"), "Authorization");
+  EXPECT_EQ(asked.get("/time").status, 200) << "the connection goes on";
+  HttpClient changes = tcp_client();
+  changes.send("POST /api/v1/units/start?tag=a HTTP/1.1\r\nHost: localhost\r\n" + head + "\r\n");
+  EXPECT_EQ(changes.read_answer().status, 403);
+}
+
+TEST_F(DaemonDashboard, OfAnotherMachineNeedsATokenAsEverybodyDoes) {
+  const std::string key = key_file("wattled-dashboard-signing-key-00001");
+  serve({"--enable", "dashboard", "--allow-dashboards", "head", "--signing-key-path", key});
+  const std::string head = "Origin: https://head:4938\r\n";
+  const HttpAnswer refused = get_tcp("/metrics", head);
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(field_of(refused, "Access-Control-Allow-Origin"), "https://head:4938")
+      << "the page can read that it needs one";
+  const std::string bearer = "Authorization: Bearer " + token("a", "cpu-read,gpu-read") + "\r\n";
+  EXPECT_EQ(get_tcp("/metrics", head + bearer).status, 200);
+}
+
 TEST_F(DaemonDashboard, IsNotServedToOtherMachinesWithoutEncryption) {
   const std::string key = key_file("wattled-dashboard-signing-key-00001");
   const Outcome outcome =

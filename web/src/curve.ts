@@ -41,8 +41,17 @@ const kIncrements = [
   1800, 3600, 7200, 14400, 21600, 43200, 86400,
 ];
 
-export const color = (name: string) => () =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/// Colours of the page by their names. To ask for one makes the browser compute the style of what has changed.
+const colors = new Map<string, string>();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colors.clear());
+
+export const color = (name: string) => (): string => {
+  const known = colors.get(name);
+  if (known !== undefined) return known;
+  const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  colors.set(name, value);
+  return value;
+};
 
 /// The values of uPlot: the last one is held to the end of its column.
 function dataOf({columns, edges, step}: Course): uPlot.AlignedData {
@@ -65,11 +74,18 @@ const withoutRisers: uPlot.Series.GapsRefiner = (_, __, ___, ____, gaps) =>
 
 export class Curve {
   readonly plot: uPlot;
+  private readonly observer = new ResizeObserver(() => this.fit());
 
   constructor(private readonly place: HTMLElement, private readonly options: CurveOptions, course: Course) {
     this.plot = new uPlot(this.uPlotOptions(), dataOf(course), place);
     this.fit();
-    new ResizeObserver(() => this.fit()).observe(place);
+    this.observer.observe(place);
+  }
+
+  /// Takes it out of the page.
+  remove(): void {
+    this.observer.disconnect();
+    this.plot.destroy();
   }
 
   /// As wide as its place.

@@ -60,7 +60,8 @@ export class Browser {
     return new Promise((resolve, reject) => this.answers.set(id, {resolve, reject, method}));
   }
 
-  async open(url, {script = true, dark = false, width = 1100, height = 900} = {}) {
+  // `answers`: by path, what is answered instead of the server.
+  async open(url, {script = true, dark = false, width = 1100, height = 900, answers = {}} = {}) {
     const {targetId} = await this.send("Target.createTarget", {url: "about:blank"});
     const {sessionId} = await this.send("Target.attachToTarget", {targetId, flatten: true});
     const page = new Page(this, sessionId, targetId);
@@ -73,6 +74,10 @@ export class Browser {
                     {width, height, deviceScaleFactor: 1, mobile: false});
     await page.send("Emulation.setEmulatedMedia",
                     {features: [{name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
+    page.answers = answers;
+    if (Object.keys(answers).length > 0) {
+      await page.send("Fetch.enable", {patterns: Object.keys(answers).map((path) => ({urlPattern: `*${path}`}))});
+    }
     if (!script) await page.send("Emulation.setScriptExecutionDisabled", {value: true});
     const start = performance.now();
     const loaded = new Promise((resolve) => page.once("Page.loadEventFired", resolve));
@@ -93,7 +98,7 @@ export class Browser {
 
 class Page {
   constructor(browser, sessionId, targetId) {
-    Object.assign(this, {browser, sessionId, targetId, messages: [], requests: [], waiting: []});
+    Object.assign(this, {browser, sessionId, targetId, messages: [], requests: [], tokens: [], waiting: []});
   }
   send(method, params) {
     return this.browser.send(method, params, this.sessionId);
@@ -108,7 +113,15 @@ class Page {
       this.messages.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
     }
     if (method === "Log.entryAdded") this.messages.push(params.entry.text);
-    if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
+    if (method === "Network.requestWillBeSent") {
+      const {url, headers} = params.request;
+      this.requests.push(url);
+      if (headers.Authorization) this.tokens.push({url, token: headers.Authorization});
+    }
+    if (method === "Fetch.requestPaused") {
+      const body = Buffer.from(JSON.stringify(this.answers[new URL(params.request.url).pathname])).toString("base64");
+      void this.send("Fetch.fulfillRequest", {requestId: params.requestId, responseCode: 200, body});
+    }
     const [called, rest] = [[], []];
     for (const one of this.waiting) (one.method === method ? called : rest).push(one);
     this.waiting = rest;
@@ -137,7 +150,8 @@ class Page {
   async press(key) {
     for (const type of ["keyDown", "keyUp"]) {
       const text = type === "keyDown" && key.length === 1 ? {text: key} : {};
-      if (key === "Tab") Object.assign(text, {code: key, windowsVirtualKeyCode: 9});
+      const codes = {Tab: 9, Escape: 27};
+      if (codes[key]) Object.assign(text, {code: key, windowsVirtualKeyCode: codes[key]});
       await this.send("Input.dispatchKeyEvent", {type, key, ...text});
     }
   }

@@ -1,14 +1,16 @@
-// node test/dashboard.mjs WATTLED NVML [--browser CHROMIUM] [--images FOLDER]
+// node test/dashboard.mjs WATTLED NVML [--browser CHROMIUM] [--images FOLDER] [--only WORDS]
 //
 // Opens the page of a daemon whose devices are made up, and fails where one of these is not so: its values are
 // those of the devices; names of devices are text; a token is asked for once and kept nowhere; what is cut off
-// is shown as unknown, comes back, and leaves a gap; pause, keys and the history work; nothing is written to
-// the console; nothing is asked of anybody else; axe finds nothing, in light and in dark, on a phone too.
+// is shown as unknown, comes back, and leaves a gap; pause, pointer, keys and the history work; nothing is written to
+// the console; nothing is asked of anybody else; several machines are kept apart, and added; axe finds nothing, in
+// light and in dark, on a phone too.
 // NVML: the fake one of the tests. --images writes pictures for the docs instead.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
 import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
+import {createServer} from "node:net";
 import {join} from "node:path";
 import {parseArgs} from "node:util";
 
@@ -18,7 +20,8 @@ import {Machine} from "./machine.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const {values: options, positionals: [wattled, nvml]} = parseArgs({
-  allowPositionals: true, options: {browser: {type: "string", default: "chromium"}, images: {type: "string"}},
+  allowPositionals: true,
+  options: {browser: {type: "string", default: "chromium"}, images: {type: "string"}, only: {type: "string", default: ""}},
 });
 if (!nvml) throw new Error("usage: node test/dashboard.mjs WATTLED NVML [--browser CHROMIUM] [--images FOLDER]");
 
@@ -127,6 +130,54 @@ const checks = {
     await page.close();
   },
 
+  "the pointer reads off values": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const place = await eventually(page, `() => {
+      const box = document.querySelector("#total-plot .u-over")?.getBoundingClientRect();
+      return box && {x: box.right - 8, y: box.top + box.height / 2};
+    }`, "the plot is drawn");
+    await page.mouse("mouseMoved", place.x, place.y);
+    await eventually(page, `() => /^\\d\\d:\\d\\d:\\d\\d: \\d+ W/.test(document.getElementById("total-readout").textContent)`,
+                     "the value under the pointer is shown");
+    await page.mouse("mouseMoved", 5, 5);
+    await eventually(page, `() => document.getElementById("total-readout").textContent === ""`, "it is gone again");
+    await page.close();
+  },
+
+  "energy has the sampling error of its interval": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const shown = await eventually(page, `() => {
+      const cells = [...document.querySelectorAll("#rows tr")].slice(0, 4).map((row) => row.children[3].textContent);
+      const note = document.getElementById("energy-note").textContent;
+      return cells.every((text) => /^[\\d.]+ k?J ±[\\d.]+ m?J$/.test(text)) && /^±[\\d.]+ J, /.test(note) ? {cells, note} : null;
+    }`, "each energy has its ±, and the sum, too");
+    const doubt = (text) => parseFloat(text.split("±")[1]);
+    assert.ok(doubt(shown.note) >= Math.max(...shown.cells.map(doubt)), JSON.stringify(shown));
+    await page.close();
+  },
+
+  "the browser lets the page ask nobody else": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    const {port} = new URL(url);
+    const refused = await page.evaluate(`async (addresses) => {
+      const violated = [];
+      document.addEventListener("securitypolicyviolation", ({violatedDirective}) => violated.push(violatedDirective));
+      const answers = await Promise.all(addresses.map((address) => fetch(address).then(() => "answered", () => "refused")));
+      const image = document.createElement("script");
+      image.textContent = "document.title = 'taken over'";
+      document.body.append(image);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return {answers, violated: [...new Set(violated)].sort(), title: document.title};
+    }`, [`http://127.0.0.1:${Number(port) + 1}/time`, "https://example.invalid/", `http://localhost:${port}/time`]);
+    assert.deepEqual(refused.answers, ["refused", "refused", "refused"]);
+    assert.deepEqual(refused.violated, ["connect-src", "script-src-elem"]);
+    assert.notEqual(refused.title, "taken over");
+    await page.close();
+  },
+
   "pause stops the page, not the daemon": async () => {
     const page = await browser.open(url);
     await isLive(page);
@@ -171,6 +222,8 @@ const checks = {
       .find((row) => row.textContent.startsWith("GPU 1")).children[1].textContent === "120 W"`, "values are back");
     await eventually(page, `() => document.getElementById("energy").textContent.startsWith("≥")`,
                      "the energy of that time is missing");
+    // The plot is two seconds behind.
+    await pause(4000);
     await page.evaluate(`() => document.getElementById("total-plot").focus()`);
     await page.press("End");
     const seen = [];
@@ -224,6 +277,53 @@ const checks = {
     await page.close();
   },
 
+  "who uses it is closed to 100 %": async () => {
+    const found = await (await fetch(`${url}discover`)).json();
+    const row = (kind, label, joules, watts, reason = null) =>
+      ({kind, group: label, label, power_w: watts, energy_uj: joules * 1e6, reason, ended: watts === null});
+    const many = Array.from({length: 14}, (_, i) => row("service", `service-${i}`, 1, 0.1));
+    const shares = {
+      since_unix_s: Date.now() / 1000 - 60, notes: ["a note"],
+      domains: [{
+        domain: "cpu", covers: ["package_0"], energy_uj: 3014e6, power_w: 75, reason: null,
+        rows: [...many, row("pod", hostile, 1000, 20), row("container", "ended one", 1000, null, "it has ended"),
+               row("idle", "idle machine", 1000, 53.6), row("rest", "interrupts", 0, 0)],
+      }, {domain: "nvidia_gpu_0", covers: ["nvidia_gpu_0"], energy_uj: 0, power_w: null, reason: "not read yet", rows: []}],
+    };
+    const answers = {"/discover": {...found, enabled_api_groups: [...found.enabled_api_groups, "shares"]}, "/api/v1/shares": shares};
+    for (const width of [1280, 390]) {
+      const page = await browser.open(url, {answers, width});
+      await isLive(page);
+      const tables = await eventually(page, `() => {
+        const places = [...document.querySelectorAll(".shared")].map((place) => ({
+          title: place.querySelector("h4").textContent,
+          rows: [...place.querySelectorAll("tbody tr")].map((line) => [line.children[0].children[1].textContent,
+            line.children[0].children[3].textContent, ...[...line.children].slice(1).map((cell) => cell.textContent)]),
+          all: [...place.querySelectorAll("tfoot td")].map((cell) => cell.textContent)}));
+        return places.length > 0 ? places : null;
+      }`, "shares are shown");
+      const [cpu, gpu] = tables;
+      assert.equal(cpu.title, "CPUs and memory");
+      assert.equal(cpu.rows.length, 12, "ten groups, those for which there is no room, and the idle machine");
+      assert.deepEqual(cpu.rows[0], [hostile, "", "20.0 W", "1.00 kJ", "33.2 %"]);
+      assert.deepEqual(cpu.rows[1], ["ended one", "it has ended", "–", "1.00 kJ", "33.2 %"]);
+      assert.deepEqual(cpu.rows[10].slice(0, 4), ["6 more", "", "0.60 W", "6.00 J"]);
+      const tenths = cpu.rows.reduce((sum, line) => sum + Math.round(10 * parseFloat(line[4])), 0);
+      assert.equal(tenths, 1000, "the shares as they are printed");
+      assert.deepEqual(cpu.all, ["75.0 W", "3.01 kJ", "100.0 %"]);
+      assert.deepEqual([gpu.title, gpu.all], ["GPU 0", ["–", "0.00 J", "–"]]);
+      assert.deepEqual(await findings(page), []);
+      assert.ok(await page.evaluate("() => document.documentElement.scrollWidth") <= width);
+      expectQuiet(page, url);
+      await page.close();
+    }
+    const page = await browser.open(url);
+    await isLive(page);
+    assert.equal(await page.evaluate(`() => document.querySelector(".who-uses").hidden`), true, "a daemon without shares has no such part");
+    assert.ok(!page.requests.some((request) => request.includes("/api/v1/shares")));
+    await page.close();
+  },
+
   "axe finds nothing, and nothing is wider than the page": async () => {
     for (const dark of [false, true]) {
       for (const width of [1280, 390]) {
@@ -267,23 +367,158 @@ async function checkToken() {
   }
 }
 
+const freePort = () => new Promise((resolve) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const {port} = server.address();
+    server.close(() => resolve(port));
+  });
+});
+
+// A daemon that follows another one, which needs a token, and one that is not there. `words`: of the first.
+async function withMachines(words, call) {
+  const [port, closed] = [await freePort(), await freePort()];
+  const other = new Machine(options.images ? {slow: true} : {steady: true});
+  const key = join(daemon.folder, "other-key");
+  writeFileSync(key, "o".repeat(40), {mode: 0o600});
+  const second = new Daemon(wattled, {sysfs: other.sysfs, nvml, gpus: gpusOf("NVIDIA A40"), words: [
+    "--history", "3600", "--signing-key-path", key, "--allow-dashboards", `127.0.0.1:${port}`]});
+  await second.start();
+  const first = new Daemon(wattled, {sysfs: machine.sysfs, nvml, gpus: gpusOf("NVIDIA L4"),
+                                     words: ["--history", "3600", "--dashboard-machines", words(second.port, closed)]});
+  first.port = port;
+  try {
+    const token = execFileSync(wattled, ["token", "issue", "--signing-key-path", key, "--user", "wall",
+                                         "--scope", "gpu-read,cpu-read", "--expires", "1h"], {encoding: "utf8"}).trim();
+    await call({address: await first.start(), second, closed, token});
+  } finally {
+    await first.close();
+    await second.close();
+    other.close();
+  }
+}
+
+const sections = (page) => page.evaluate(`() => [...document.querySelectorAll(".machine")].map((section) => ({
+  name: section.querySelector("header h3").textContent, state: section.querySelector(".state").textContent,
+  cards: section.querySelectorAll(".card").length}))`);
+const enterToken = (page, token) => page.evaluate(`(token) => {
+  document.getElementById("token").value = token;
+  document.querySelector("#door button").click();
+}`, token);
+
+async function checkMachines() {
+  await withMachines((port, closed) => `127.0.0.1:${port},127.0.0.1:${closed}`, async ({address, second, closed, token}) => {
+    const page = await browser.open(address);
+    await eventually(page, `() => document.getElementById("door").open`, "the token of the second is asked for");
+    assert.equal(await page.evaluate(`() => document.getElementById("door-title").textContent`), `127.0.0.1:${second.port} needs a token`);
+    assert.deepEqual(await findings(page), []);
+    await page.press("Escape");
+    await eventually(page, `() => !document.getElementById("door").open && document.getElementById("total").textContent.startsWith("≥") &&
+      document.querySelectorAll(".card").length === 6`, "the page goes on without it");
+    const [own, locked, absent] = await sections(page);
+    assert.equal(own.state, "Live");
+    assert.match(locked.state, /^Not up to date: it needs a token$/);
+    assert.match(absent.state, /^Not up to date: its daemon does not answer, or does not allow this page/);
+    assert.equal(absent.name, `127.0.0.1:${closed}`);
+    await page.evaluate(`() => [...document.querySelectorAll(".machine button")].find((button) => !button.hidden).click()`);
+    await eventually(page, `() => document.getElementById("door").open`, "it can be entered later");
+    await enterToken(page, token);
+    await eventually(page, `() => document.querySelectorAll(".card").length === 12 &&
+      document.querySelectorAll(".machine .state[data-state=live]").length === 2 &&
+      [...document.querySelectorAll("#rows tr:not(.machine-row)")].every((row) => row.children[1].textContent !== "–")`, "two are live");
+    const parts = await page.evaluate(`() => ({
+      total: parseFloat(document.getElementById("total").textContent.replace("≥", "")),
+      rows: [...document.querySelectorAll("#rows tr:not(.machine-row)")].map((row) => [row.children[0].textContent, parseFloat(row.children[1].textContent)]),
+      machines: [...document.querySelectorAll("#rows .machine-row")].map((row) => row.textContent),
+      sums: [...document.querySelectorAll(".machine > header .value")].map((value) => parseFloat(value.textContent)),
+      summary: document.getElementById("summary").textContent,
+    })`);
+    assert.equal(parts.rows.filter(([name]) => name === "CPU package 0").length, 2, "devices of one name are kept apart");
+    assert.equal(new Set(parts.machines).size, 3, parts.machines.join(", "));
+    const sum = parts.rows.reduce((all, [, watts]) => all + watts, 0);
+    assert.ok(Math.abs(parts.total - sum) < 8, `${parts.total} W of ${sum} W`);
+    assert.ok(Math.abs(parts.total - parts.sums[0] - parts.sums[1]) < 3, JSON.stringify(parts));
+    assert.match(parts.summary, /^3 machines draw at least \d+ W: .* W, .* W, 127.0.0.1:\d+ unknown\./);
+    await eventually(page, `() => /^±[\\d.]+ J, /.test(document.getElementById("energy-note").textContent)`, "the sum of energies has a ±");
+    assert.ok(page.tokens.length > 0);
+    assert.ok(page.tokens.every(({url: asked, token: sent}) =>
+      asked.startsWith(`http://127.0.0.1:${second.port}/`) && sent === `Bearer ${token}`), "its token goes to it alone");
+    const allowed = [address, `http://127.0.0.1:${second.port}/`, `http://127.0.0.1:${closed}/`, "data:"];
+    assert.deepEqual(page.requests.filter((asked) => !allowed.some((place) => asked.startsWith(place))), []);
+    assert.deepEqual(await findings(page), []);
+
+    await second.stop();
+    await eventually(page, `() => document.querySelectorAll(".machine")[1].querySelector(".state").dataset.state === "lost" &&
+      document.querySelectorAll(".machine")[0].querySelector(".state").dataset.state === "live"`, "one is cut off, the other is not");
+    await second.start();
+    await eventually(page, `() => document.querySelectorAll(".machine")[1].querySelector(".state").dataset.state === "live"`,
+                     "it comes back without another token");
+    assert.equal(await page.evaluate(`() => document.getElementById("door").open`), false);
+    await page.close();
+  });
+}
+
+async function checkEnteredMachines() {
+  await withMachines(() => "any", async ({address, second, token}) => {
+    const page = await browser.open(address);
+    await isLive(page);
+    assert.deepEqual(await findings(page), []);
+    await page.evaluate(`(machine) => {
+      document.getElementById("machine").value = machine;
+      document.querySelector("#add button").click();
+    }`, `127.0.0.1:${second.port}`);
+    await eventually(page, `() => document.getElementById("door")?.open`, "the page is loaded again, with the other machine");
+    await enterToken(page, token);
+    await eventually(page, `() => document.querySelectorAll(".machine .state[data-state=live]").length === 2`, "it is followed");
+    await page.evaluate(`() => [...document.querySelectorAll(".machine button")].find((button) => button.textContent === "Remove").click()`);
+    await eventually(page, `() => document.querySelectorAll(".machine").length === 1 && location.search === ""`, "it can be removed");
+    await page.close();
+  });
+}
+
+// A machine that does not allow the page gives it nothing.
+async function checkForbidden() {
+  const port = await freePort();
+  const first = new Daemon(wattled, {sysfs: machine.sysfs, nvml, gpus: gpusOf("NVIDIA L4"),
+                                     words: ["--history", "3600", "--dashboard-machines", `127.0.0.1:${daemon.port}`]});
+  first.port = port;
+  const page = await browser.open(await first.start());
+  try {
+    await eventually(page, `() => document.querySelectorAll(".machine .state")[1]?.textContent.includes("does not allow this page")`,
+                     "the page says that it is not allowed");
+    assert.equal((await sections(page))[1].cards, 0);
+  } finally {
+    await page.close();
+    await first.close();
+  }
+}
+
 // Pictures of the page at the widths of a screen and a phone, once its plots are full.
 async function writeImages(folder) {
   mkdirSync(folder, {recursive: true});
-  await pause(295_000);
-  for (const [name, width, height] of [["dashboard", 1280, 900], ["dashboard-phone", 390, 844]]) {
-    for (const dark of [false, true]) {
-      const page = await browser.open(url, {dark, width, height});
-      await isLive(page);
-      await pause(8000);
-      writeFileSync(join(folder, `${name}-${dark ? "dark" : "light"}.webp`), await page.screenshot());
-      await page.close();
+  const write = async (name, page) => {
+    await pause(8000);
+    writeFileSync(join(folder, `${name}.webp`), await page.screenshot());
+    await page.close();
+  };
+  await withMachines((port) => `127.0.0.1:${port}`, async ({address, token}) => {
+    await pause(295_000);
+    for (const [name, width, height] of [["dashboard", 1280, 900], ["dashboard-phone", 390, 844]]) {
+      for (const dark of [false, true]) {
+        const page = await browser.open(url, {dark, width, height});
+        await isLive(page);
+        await write(`${name}-${dark ? "dark" : "light"}`, page);
+      }
     }
-  }
+    const page = await browser.open(address, {width: 1280, height: 1250});
+    await eventually(page, `() => document.getElementById("door").open`, "a token is asked for");
+    await enterToken(page, token);
+    await write("dashboard-machines", page);
+  });
 }
 
 let failed = 0;
 async function check(name, call) {
+  if (!name.includes(options.only)) return;
   try {
     await call();
     console.log(`ok: ${name}`);
@@ -303,6 +538,9 @@ try {
   } else {
     for (const [name, call] of Object.entries(checks)) await check(name, call);
     await check("a token is asked for once, and kept nowhere", checkToken);
+    await check("several machines are kept apart, and added", checkMachines);
+    await check("machines that the user enters are followed", checkEnteredMachines);
+    await check("a machine that does not allow the page gives it nothing", checkForbidden);
   }
 } finally {
   await browser?.close();

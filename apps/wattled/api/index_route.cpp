@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "api/dashboard.hpp"
 #include "api/routes.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -27,6 +31,41 @@ std::string needs_text(const RouteRequirement& needed) {
   return "-";
 }
 
+/// Puts `more` behind the first `place` in a part of the page, which is built with it.
+void insert_behind(std::string& text, std::string_view place, const std::string& more) {
+  text.insert(text.find(place) + place.size(), more);
+}
+
+/// The machines that the page follows: those of the options, and those that its user entered.
+std::vector<std::string> followed_machines(const PageOptions& pages, std::string_view query) {
+  std::vector<std::string> machines = pages.machines;
+  if (!pages.takes_machines) return machines;
+  const auto entered = UrlQuery::parse(query, {"machines"}).find("machines");
+  if (!entered) return machines;
+  try {
+    for (std::string& origin : origins_of("machines", *entered)) {
+      if (std::ranges::count(machines, origin) == 0) machines.push_back(std::move(origin));
+    }
+  } catch (const InvalidArgument& error) {
+    throw QueryFault(error.what());
+  }
+  return machines;
+}
+
+/// The page may ask this daemon and these machines, and nobody else.
+Response dashboard(const PageOptions& pages, std::string_view query) {
+  const DashboardPage page = dashboard_page();
+  Response answer{.body = std::string(page.html),
+                  .content_type = "text/html; charset=utf-8",
+                  .policy = std::string(page.policy)};
+  std::string list;
+  for (const std::string& origin : followed_machines(pages, query)) list += " " + origin;
+  insert_behind(answer.policy, "connect-src 'self'", list);
+  insert_behind(answer.body, R"(<meta name="machines" content=")",
+                pages.takes_machines ? "any" + list : list);
+  return answer;
+}
+
 }  // namespace
 
 void index(Service& service, const Request& request,
@@ -34,10 +73,7 @@ void index(Service& service, const Request& request,
   const bool is_browser =
       request.head.accept && request.head.accept->find("text/html") != std::string::npos;
   if (service.options().serves_dashboard && is_browser) {
-    const DashboardPage page = dashboard_page();
-    return exchange->answer({.body = std::string(page.html),
-                             .content_type = "text/html; charset=utf-8",
-                             .policy = page.policy});
+    return exchange->answer(dashboard(service.options().pages, request.target.query));
   }
   std::string text = fmt::format("wattled\n\n{:<6}  {:<36}  {}\n", "METHOD", "PATH", "NEEDS");
   for (const Route& route : routes()) {

@@ -247,8 +247,10 @@ void Connection::handle_head(std::string_view head) {
   if (request.head.has_body) {
     return refuse(error_response(413, "Requests must not have a body."));
   }
+  const auto& readers = owner_.service().options().pages.readers;
+  reader_ = reading_origin(request.head, readers);
   // refusal_of_foreign_page() compares the origin with the host.
-  if (const auto denied = refusal_of_foreign_page(request.head, peer_)) {
+  if (const auto denied = refusal_of_foreign_page(request.head, peer_, readers)) {
     owner_.service().audit(peer_, "was refused: the request comes from a page of another site");
     return refuse(*denied);
   }
@@ -264,6 +266,7 @@ void Connection::handle_head(std::string_view head) {
   state_ = State::answering;
   keeps_alive_ = request.head.keeps_alive && !is_guest();
   is_old_ = request.head.is_http_1_0;
+  if (!reader_.empty() && request.head.method == "OPTIONS") return answer(preflight_answer());
   owner_.service().handle(request, shared_from_this());
 }
 
@@ -277,7 +280,7 @@ void Connection::answer(const Response& response) {
   if (state_ != State::answering) return;
   // HTTP/1.0 clients keep the connection only on request of the server.
   if (is_old_) keeps_alive_ = false;
-  out_ = render(response, keeps_alive_);
+  out_ = render(response, keeps_alive_, reader_);
   // The answer to a HEAD has a Content-Length but no body (RFC 9110, 9.3.2).
   if (is_head_) out_.resize(out_.size() - response.body.size());
   begin_writing();
@@ -349,7 +352,7 @@ Subscriber* Connection::begin_stream(std::shared_ptr<const StreamRight> right) {
   }
   if (state_ != State::answering) return nullptr;
   if (is_head_) {
-    out_ = stream_head();
+    out_ = stream_head(reader_);
     begin_writing();
     return nullptr;
   }
@@ -357,7 +360,7 @@ Subscriber* Connection::begin_stream(std::shared_ptr<const StreamRight> right) {
   right_ = std::move(right);
   in_ = {};
   has_requests_ = false;
-  deliver(std::make_shared<const std::string>(stream_head()));
+  deliver(std::make_shared<const std::string>(stream_head(reader_)));
   // Reports when the client goes away.
   listen_again();
   return this;

@@ -135,8 +135,9 @@ class Connection final : public HttpExchange,
   std::unique_ptr<SocketTransport> transport_;
   std::unique_ptr<Watch> watch_;
   Peer peer_;
-  std::string in_;   ///< received, not handled yet
-  std::string out_;  ///< of an answer, not sent yet
+  std::string in_;      ///< received, not handled yet
+  std::string out_;     ///< of an answer, not sent yet
+  std::string reader_;  ///< the origin of the page of another machine that asks; empty: none
   std::size_t unread_bytes_ = 0;
   FrameQueue frames_;
   std::shared_ptr<const StreamRight> right_;  ///< to the stream; null: none is needed

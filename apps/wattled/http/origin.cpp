@@ -1,10 +1,13 @@
 #include "http/origin.hpp"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
+#include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 
 namespace wattle::daemon {
@@ -39,13 +42,51 @@ bool is_this_machine(const std::string& host) {
          (ntohl(address.s_addr) >> 24U) == IN_LOOPBACKNET;
 }
 
+/// Of these alone: such a name stands in the head of an answer, and in a page.
+bool is_host_name(std::string_view name) noexcept {
+  constexpr std::size_t kMostBytes = 253;
+  return !name.empty() && name.size() <= kMostBytes && name.front() != '.' && name.front() != '-' &&
+         std::ranges::all_of(
+             name, [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-'; });
+}
+
+bool is_reading(const RequestHead& head) noexcept {
+  return head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS";
+}
+
 }  // namespace
 
-std::optional<Response> refusal_of_foreign_page(const RequestHead& head, const Peer& peer) {
+std::optional<std::string> parse_origin(std::string_view text) {
+  constexpr std::uint16_t kDefaultPort = 4938;
+  constexpr std::uint16_t kHttpPort = 80;
+  constexpr std::uint16_t kHttpsPort = 443;
+  const bool is_plain = take_prefix(text, "http://");
+  const bool is_encrypted = !is_plain && take_prefix(text, "https://");
+  const bool has_port = text.find(':') != std::string_view::npos;
+  const std::string host = lower(take_until(text, ':'));
+  const auto port = has_port ? parse_unsigned<std::uint16_t>(text) : kDefaultPort;
+  if (!is_host_name(host) || !port || *port == 0) return std::nullopt;
+  const bool is_http = is_plain || (!is_encrypted && is_this_machine(host));
+  const char* const scheme = is_http ? "http" : "https";
+  // Browsers leave out the port that the scheme implies.
+  if (*port == (is_http ? kHttpPort : kHttpsPort)) return fmt::format("{}://{}", scheme, host);
+  return fmt::format("{}://{}:{}", scheme, host, *port);
+}
+
+std::string reading_origin(const RequestHead& head, std::span<const std::string> readers) {
+  if (!head.origin || std::ranges::count(readers, *head.origin) == 0) return {};
+  return *head.origin;
+}
+
+Response preflight_answer() { return {.is_preflight = true}; }
+
+std::optional<Response> refusal_of_foreign_page(const RequestHead& head, const Peer& peer,
+                                                std::span<const std::string> readers) {
   if (peer.is_local_socket) return std::nullopt;
   if (peer.at_loopback && head.host && !is_this_machine(*head.host)) {
     return error_response(421, "This server does not have that name.");
   }
+  if (is_reading(head) && !reading_origin(head, readers).empty()) return std::nullopt;
   // Set by the browser; a page cannot change it. Old browsers do not send it.
   const std::string site = head.fetch_site.value_or("none");
   if (site != "none" && site != "same-origin") {

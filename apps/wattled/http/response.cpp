@@ -34,9 +34,15 @@ std::string_view reason_of(unsigned status) noexcept {
   return "Unknown";
 }
 
+/// What lets the page of another machine read the answer.
+std::string fields_for(std::string_view reader) {
+  if (reader.empty()) return {};
+  return fmt::format("Access-Control-Allow-Origin: {}\r\nVary: Origin\r\n", reader);
+}
+
 }  // namespace
 
-std::string render(const Response& response, bool keeps_alive) {
+std::string render(const Response& response, bool keeps_alive, std::string_view reader) {
   std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Length: {}\r\n", response.status,
                                  reason_of(response.status), response.body.size());
   if (!response.body.empty()) {
@@ -49,6 +55,12 @@ std::string render(const Response& response, bool keeps_alive) {
     text += fmt::format("Content-Security-Policy: {}\r\nReferrer-Policy: no-referrer\r\n",
                         response.policy);
   }
+  text += fields_for(reader);
+  if (response.is_preflight) {
+    text +=
+        "Access-Control-Allow-Methods: GET\r\nAccess-Control-Allow-Headers: Authorization\r\n"
+        "Access-Control-Max-Age: 600\r\n";
+  }
   // A refusal for want of room, or of an answer in time: it may be asked again soon.
   if (response.status == 429 || response.status == 503) text += "Retry-After: 1\r\n";
   text += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
@@ -56,14 +68,14 @@ std::string render(const Response& response, bool keeps_alive) {
   return text + response.body;
 }
 
-std::string_view stream_head() noexcept {
+std::string stream_head(std::string_view reader) {
   // Proxies must not delay events.
   return "HTTP/1.1 200 OK\r\n"
          "Content-Type: text/event-stream\r\n"
          "Cache-Control: no-cache\r\n"
          "X-Accel-Buffering: no\r\n"
-         "X-Content-Type-Options: nosniff\r\n"
-         "Transfer-Encoding: chunked\r\n\r\n";
+         "X-Content-Type-Options: nosniff\r\n" +
+         fields_for(reader) + "Transfer-Encoding: chunked\r\n\r\n";
 }
 
 Response error_response(unsigned status, std::string_view message) {

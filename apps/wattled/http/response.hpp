@@ -15,13 +15,17 @@ struct Response {
   /// The `WWW-Authenticate` of a 401; empty: none.
   std::string_view challenge{};
   /// The `Content-Security-Policy` of a page; empty: none.
-  std::string_view policy{};
+  std::string policy{};
+  /// It permits the page that asks to send requests with a token.
+  bool is_preflight = false;
 };
 
-/// The whole answer, head and body.
-[[nodiscard]] std::string render(const Response& response, bool keeps_alive);
+/// The whole answer, head and body. `reader`: the origin of a page of another machine that may read
+/// it; empty: none.
+[[nodiscard]] std::string render(const Response& response, bool keeps_alive,
+                                 std::string_view reader = {});
 /// The head of a stream. Its body follows in chunks, without end.
-[[nodiscard]] std::string_view stream_head() noexcept;
+[[nodiscard]] std::string stream_head(std::string_view reader = {});
 
 /// `{"error":"..."}`
 [[nodiscard]] Response error_response(unsigned status, std::string_view message);

@@ -111,11 +111,12 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
       {"--socket-path", "--socket-permissions", "--socket-uid", "--socket-gid", "--socket-group"});
   check(options.serves_tcp || is_adopted, "--mode tcp is not given",
         {"--tcp-bind-address", "--tls-cert", "--tls-key", "--tls-client-ca", "--allow-plain-http",
-         "--public-cpu-period", "--max-connections-per-client"});
+         "--public-cpu-period", "--max-connections-per-client", "--allow-dashboards"});
   check(!options.serves_tcp || !has_key, "with --signing-key-path, clients need a token",
         {"--public-cpu-period"});
   check(!options.history_dir.empty(), "--history-dir is not given", {"--history-size"});
   check(options.telemetry.has_value(), "--otlp is not given", kOtlpOptions);
+  check(options.serves_dashboard, "--enable dashboard is not given", {"--dashboard-machines"});
   check(has_key, "--signing-key-path is not given",
         {"--revoked", "--audience", "--max-streams-per-token"});
   check(std::ranges::count(options.enabled, Scope::gpu_control) > 0,
@@ -233,6 +234,7 @@ void add_devices(CLI::App& serve, Raw& raw) {
                   "page for browsers at /; alone: with gpu-read,cpu-read)")
       ->type_name("LIST")
       ->join(',');
+  add_page_options(serve, raw.pages);
   serve.add_flag("--keep-settings", to.keeps_settings,
                  "Keep GPUs as clients set them (default: restore them at the end)");
   add_named(serve, "--settings-journal", to.journal_path,

@@ -12,6 +12,7 @@
 #include "auth/failure_limit.hpp"
 #include "auth/token.hpp"
 #include "http/listening.hpp"
+#include "serve/page_options.hpp"
 #include "telemetry/telemetry.hpp"
 #include "wattle/system.hpp"
 #include "wire/messages.hpp"
@@ -34,6 +35,7 @@ struct ServeOptions {
   bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   bool serves_dashboard = false;  ///< a page for browsers at /
+  PageOptions pages{};
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;

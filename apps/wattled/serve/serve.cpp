@@ -279,6 +279,7 @@ ServiceOptions service_options(const ServeOptions& options, std::size_t most_con
                                std::shared_ptr<const CommandRunner> commands) {
   return {.enabled = options.enabled,
           .serves_dashboard = options.serves_dashboard,
+          .pages = options.pages,
           .host = this_host(),
           .streams = {.gpu_period = kSecond / options.gpu_hz,
                       .cpu_period = kSecond / options.cpu_hz,

@@ -26,6 +26,7 @@
 #include "http/turned_away.hpp"
 #include "sensors/cpu_zones.hpp"
 #include "sensors/sensor.hpp"
+#include "serve/page_options.hpp"
 
 namespace wattle::daemon {
 
@@ -52,6 +53,7 @@ class HttpExchange {
 struct ServiceOptions {
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   bool serves_dashboard = false;
+  PageOptions pages{};
   std::string host{};  ///< the name of this machine; empty: not known
   StreamRates streams{};
   /// See `ServeOptions`.

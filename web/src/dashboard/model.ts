@@ -1,53 +1,25 @@
 // What the daemon shows of its devices, as it comes in.
-import type {Column} from "../columns";
+import {type Energy, EnergyCount, type EnergyWindows} from "./energy";
 import {readMetrics, type Sample} from "./metrics";
 import {Series} from "./series";
 
 export type Category = "cpu" | "memory" | "gpu" | "other";
 
-/// An energy since the page was opened. `joules` null: not known, for the `reason`.
-export interface Energy {
-  joules: number | null;
-  /// Some of it is missing.
-  isAtLeast: boolean;
-  reason: string;
+function categoryOf(domain: string): Category {
+  if (/_gpu_\d+$/.test(domain)) return "gpu";
+  if (/^dram_/.test(domain)) return "memory";
+  return /^(package|core|uncore|psys)(_|$)/.test(domain) ? "cpu" : "other";
 }
 
-/// A counter that goes on from where the page was opened, also where the daemon starts it again.
-class EnergyCount {
-  private first: number | null = null;
-  private last = 0;
-  private created: number | null = null;
-  private before = 0;
-  private unknownS = 0;
-  private isAtLeast = false;
-
-  take(joules: number, created: number | null, unknownS: number): void {
-    const isNew = this.first === null;
-    const hasRestarted = !isNew && (joules < this.last || created !== this.created);
-    if (hasRestarted) {
-      this.before += this.last - (this.first ?? 0);
-      this.isAtLeast = true;
-    }
-    if (isNew || hasRestarted) {
-      this.first = joules;
-      this.unknownS = unknownS;
-    }
-    this.last = joules;
-    this.created = created;
-    if (unknownS > this.unknownS + 0.5) this.isAtLeast = true;
-  }
-
-  restart(): void {
-    this.first = null;
-    this.before = 0;
-    this.isAtLeast = false;
-  }
-
-  get energy(): Energy {
-    const joules = this.first === null ? null : this.before + this.last - this.first;
-    return {joules, isAtLeast: this.isAtLeast, reason: ""};
-  }
+/// "CPU package 0", "Memory 0", "GPU 0"; what is not known by name is called as it is.
+function nameOf(domain: string): string {
+  const words: [RegExp, string][] = [
+    [/^package_(\d+)$/, "CPU package $1"], [/^package_(\d+)_die_(\d+)$/, "CPU package $1, die $2"],
+    [/^dram_(\d+)$/, "Memory $1"], [/^core_(\d+)$/, "CPU cores $1"], [/^uncore_(\d+)$/, "CPU uncore $1"],
+    [/^psys$/, "Platform"], [/^(?:nvidia|amd|intel)_gpu_(\d+)$/, "GPU $1"],
+  ];
+  const found = words.find(([pattern]) => pattern.test(domain));
+  return found ? domain.replace(...found) : domain;
 }
 
 /// One domain: what is measured by itself.
@@ -72,23 +44,18 @@ export class Device {
   memoryTotal: number | null = null;
   temperature: number | null = null;
 
-  constructor(readonly domain: string) {}
+  readonly category: Category;
+  readonly name: string;
 
-  get category(): Category {
-    if (/_gpu_\d+$/.test(this.domain)) return "gpu";
-    if (/^dram_/.test(this.domain)) return "memory";
-    return /^(package|core|uncore|psys)(_|$)/.test(this.domain) ? "cpu" : "other";
+  /// `now`: in Unix seconds of the daemon.
+  constructor(readonly domain: string, private readonly windows: EnergyWindows, readonly now: () => number) {
+    this.category = categoryOf(domain);
+    this.name = nameOf(domain);
   }
 
-  /// "CPU package 0", "Memory 0", "GPU 0 (NVIDIA)"; what is not known by name is called as it is.
-  get name(): string {
-    const words: [RegExp, string][] = [
-      [/^package_(\d+)$/, "CPU package $1"], [/^package_(\d+)_die_(\d+)$/, "CPU package $1, die $2"],
-      [/^dram_(\d+)$/, "Memory $1"], [/^core_(\d+)$/, "CPU cores $1"], [/^uncore_(\d+)$/, "CPU uncore $1"],
-      [/^psys$/, "Platform"], [/^(?:nvidia|amd|intel)_gpu_(\d+)$/, "GPU $1"],
-    ];
-    const found = words.find(([pattern]) => pattern.test(this.domain));
-    return found ? this.domain.replace(...found) : this.domain;
+  /// How long ago its power was last shown, in seconds.
+  get age(): number {
+    return this.now() - this.at;
   }
 
   /// The power from `time` on. `watts` null: unknown, for `reason`.
@@ -106,7 +73,7 @@ export class Device {
   }
 
   get energy(): Energy {
-    const energy = this.count.energy;
+    const energy = this.windows.energyOf(this.domain) ?? this.count.energy;
     return energy.joules === null ? {...energy, reason: this.energyReason} : energy;
   }
 }
@@ -114,7 +81,34 @@ export class Device {
 /// A sum of devices. `missing`: those that it lacks.
 export interface Total {
   value: number | null;
+  /// k = 2; null: that of a part is not known.
+  doubt: number | null;
+  isAtLeast: boolean;
   missing: Device[];
+}
+
+/// Devices that count in a total.
+const counted = (devices: Device[]) => devices.filter(({isAdditive}) => isAdditive);
+
+export function powerOf(devices: Device[]): Total {
+  const known = counted(devices).filter(({watts}) => watts !== null);
+  const missing = counted(devices).filter(({watts}) => watts === null);
+  return {
+    value: known.length > 0 ? known.reduce((sum, {watts}) => sum + watts!, 0) : null,
+    doubt: null, isAtLeast: missing.length > 0, missing,
+  };
+}
+
+export function energyOf(devices: Device[]): Total {
+  const all = counted(devices).map((device) => ({device, energy: device.energy}));
+  const known = all.filter(({energy}) => energy.joules !== null);
+  const missing = all.filter(({energy}) => energy.joules === null).map(({device}) => device);
+  const hasDoubt = known.every(({energy}) => energy.doubt !== null);
+  return {
+    value: known.length > 0 ? known.reduce((sum, {energy}) => sum + energy.joules!, 0) : null,
+    doubt: hasDoubt ? Math.sqrt(known.reduce((sum, {energy}) => sum + energy.doubt! ** 2, 0)) : null,
+    isAtLeast: missing.length > 0 || known.some(({energy}) => energy.isAtLeast), missing,
+  };
 }
 
 export interface Refusal {
@@ -125,6 +119,7 @@ export interface Refusal {
 }
 
 interface Discovery {
+  enabled_api_groups: string[];
   gpus: {id: number; name: string; domain?: string}[];
   cpus: {id: number; dram_available: boolean; domain?: string}[];
   refused: Refusal[];
@@ -138,9 +133,12 @@ interface PowerEvent {
   power_mw?: number | Record<string, number | {cpu_mw: number; dram_mw: number | null}>;
   cpu_mw?: number;
   dram_mw?: number | null;
+  /// Of the reading, by the daemon's clock.
+  timestamp_ms?: number;
 }
 
 const kMilli = 1e-3;
+const kCollator = new Intl.Collator("en", {numeric: true});
 
 export class Model {
   readonly devices = new Map<string, Device>();
@@ -149,17 +147,19 @@ export class Model {
   private gpus = new Map<number, string>();
   private cpus = new Map<number, {domain: string; memory: string | null}>();
 
+  constructor(private readonly now: () => number, private readonly windows: EnergyWindows) {}
+
   /// In the order in which they are shown: what counts in a total first.
   get sorted(): Device[] {
     const order: Category[] = ["cpu", "memory", "gpu", "other"];
     const place = (device: Device) => order.indexOf(device.category) + (device.isAdditive ? 0 : order.length);
-    return [...this.devices.values()].sort((a, b) =>
-      place(a) - place(b) || a.domain.localeCompare(b.domain, "en", {numeric: true}));
+    return [...this.devices.values()].map((device) => ({device, place: place(device)}))
+      .sort((a, b) => a.place - b.place || kCollator.compare(a.device.domain, b.device.domain)).map(({device}) => device);
   }
 
   device(domain: string): Device {
     let device = this.devices.get(domain);
-    if (!device) this.devices.set(domain, device = new Device(domain));
+    if (!device) this.devices.set(domain, device = new Device(domain, this.windows, this.now));
     return device;
   }
 
@@ -212,7 +212,9 @@ export class Model {
     } catch {
       return;
     }
-    this.takeEvent(event, time);
+    // Several lines are read at once: each has its own time.
+    const {timestamp_ms = time * 1000} = event;
+    this.takeEvent(event, Math.min(time, timestamp_ms * kMilli));
   }
 
   private takeEvent({gpu_id, cpu_id, power_mw, cpu_mw, dram_mw}: PowerEvent, time: number): void {
@@ -291,69 +293,7 @@ export class Model {
     for (const device of devices) device.set(Math.max(time, device.at), null, reason);
   }
 
-  /// The total of the last `count` columns before `end`.
-  totalColumns(end: number, count: number): Column[] {
-    return sumOf([...this.devices.values()].filter(({isAdditive}) => isAdditive)
-      .map(({series}) => series.columns(end, count)), count);
-  }
-
-  get power(): Total {
-    return this.totalOf((device) => device.watts);
-  }
-  get energy(): Total {
-    return this.totalOf((device) => device.energy.joules);
-  }
-
   restartEnergy(): void {
     for (const device of this.devices.values()) device.count.restart();
   }
-
-  private totalOf(value: (device: Device) => number | null): Total {
-    const counted = [...this.devices.values()].filter(({isAdditive}) => isAdditive);
-    const known = counted.filter((device) => value(device) !== null);
-    const sum = known.reduce((all, device) => all + value(device)!, 0);
-    return {value: known.length > 0 ? sum : null, missing: counted.filter((device) => !known.includes(device))};
-  }
-}
-
-/// The answer to /api/v1/power.
-export interface History {
-  from: number;
-  column_s: number;
-  step_s: number;
-  columns: number;
-  domains: {
-    domain: string; additive: boolean; mean_w: (number | null)[]; uncertainty_w: (number | null)[];
-    lowest_w: (number | null)[]; highest_w: (number | null)[];
-  }[];
-}
-
-/// Where one of the devices is unknown, so is the sum, and likewise its ±; those that are unknown
-/// throughout are left out.
-function sumOf(devices: Column[][], count: number): Column[] {
-  const known = devices.filter((columns) => columns.some(({mean}) => mean !== null));
-  return Array.from({length: count}, (_, i) => {
-    const start = known.length > 0 ? 0 : null;
-    const sum: Column = {mean: start, low: null, high: null, doubt: start};
-    for (const columns of known) {
-      const {mean = null, doubt = null} = columns[i] ?? {};
-      sum.mean = mean === null || sum.mean === null ? null : sum.mean + mean;
-      sum.doubt = doubt === null || sum.doubt === null ? null : Math.hypot(sum.doubt, doubt);
-    }
-    return sum;
-  });
-}
-
-/// The columns of each domain, and of the total under "".
-export function columnsOf(history: History): Map<string, Column[]> {
-  const all = new Map<string, Column[]>();
-  for (const {domain, ...lists} of history.domains) {
-    all.set(domain, Array.from({length: history.columns}, (_, i): Column => ({
-      mean: lists.mean_w[i] ?? null, low: lists.lowest_w[i] ?? null,
-      high: lists.highest_w[i] ?? null, doubt: lists.uncertainty_w[i] ?? null,
-    })));
-  }
-  const counted = history.domains.filter(({additive}) => additive).map(({domain}) => all.get(domain)!);
-  all.set("", sumOf(counted, history.columns));
-  return all;
 }

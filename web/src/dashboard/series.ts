@@ -25,6 +25,10 @@ export class Series {
     {number: -1, sum: 0, known: 0, low: Infinity, high: -Infinity}));
   private value: number | null = null;
   private at = 0;
+  /// The columns that were asked for last, the number after the last of them, and the first that changed since.
+  private shown: Column[] = [];
+  private shownEnd = 0;
+  private changed = 0;
 
   /// From `time` on the power is `watts`; null: unknown.
   set(time: number, watts: number | null): void {
@@ -65,7 +69,15 @@ export class Series {
   /// `count` columns, of which the last one ends at `end`.
   columns(end: number, count: number): Column[] {
     const last = Math.round(end / kColumnS);
-    return Array.from({length: count}, (_, i) => this.columnOf(last - count + i));
+    const kept = this.shown.length === count ? Math.min(this.changed, this.shownEnd) : 0;
+    const shift = last - this.shownEnd;
+    this.shown = Array.from({length: count}, (_, i) => {
+      const number = last - count + i;
+      return (number < kept ? this.shown[i + shift] : undefined) ?? this.columnOf(number);
+    });
+    this.shownEnd = last;
+    this.changed = last;
+    return this.shown;
   }
 
   private columnOf(number: number): Column {
@@ -74,7 +86,9 @@ export class Series {
     return {mean: slot.sum / slot.known, low: slot.low, high: slot.high, doubt: null};
   }
 
+  /// The column, to be changed.
   private slot(number: number): Slot {
+    this.changed = Math.min(this.changed, number);
     const slot = this.slots[number % this.slots.length]!;
     if (slot.number !== number) {
       Object.assign(slot, {number, sum: 0, known: 0, low: Infinity, high: -Infinity});

@@ -1,4 +1,4 @@
-// The requests to the daemon that served this page.
+// The requests to one daemon.
 
 /// Why something is not known, in words for the reader.
 export class Problem extends Error {
@@ -10,6 +10,8 @@ export class Problem extends Error {
 const kPatienceMs = 8000;
 /// A stream has a comment every second.
 const kSilenceMs = 8000;
+/// What comes meanwhile is read at once: a page of many fast streams wakes up rarely.
+const kReadMs = 250;
 const kFirstPauseMs = 500;
 const kLongestPauseMs = 8000;
 
@@ -27,8 +29,9 @@ export class Server {
   private token: string | null = null;
   private asked: Promise<string> | null = null;
 
-  /// `askForToken` is called where the daemon wants one: with why the last one was not taken, or "".
-  constructor(private readonly askForToken: (reason: string) => Promise<string>) {}
+  /// `origin`: "" is the daemon that served this page. `askForToken` is called where the daemon wants one: with why
+  /// the last one was not taken, or "". The token goes to this origin alone.
+  constructor(private readonly origin: string, private readonly askForToken: (reason: string) => Promise<string>) {}
 
   async json<T>(path: string): Promise<T> {
     return (await (await this.get(path)).json()) as T;
@@ -49,22 +52,24 @@ export class Server {
       const stop = new AbortController();
       const end = () => stop.abort();
       signal.addEventListener("abort", end);
-      let watch = setTimeout(end, kSilenceMs);
+      let heardMs = performance.now();
+      const watch = setInterval(() => (performance.now() - heardMs > kSilenceMs ? end() : undefined), 1000);
       try {
         const response = await this.get(path, stop.signal);
-        const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+        const reader = response.body!.getReader();
+        const decoder = new TextDecoder();
         let rest = "";
         for (;;) {
           const {value, done} = await reader.read();
           if (done) break;
-          clearTimeout(watch);
-          watch = setTimeout(end, kSilenceMs);
+          heardMs = performance.now();
           pauseMs = kFirstPauseMs;
-          const lines = (rest + value).split("\n");
+          const lines = (rest + decoder.decode(value, {stream: true})).split("\n");
           rest = lines.pop() ?? "";
           // No event of the daemon is as long.
           if (rest.length > 65536) break;
           lines.forEach(line);
+          await pause(kReadMs);
         }
       } catch (error) {
         if (error instanceof Problem) {
@@ -72,7 +77,7 @@ export class Server {
           isServed = error.status !== 404;
         }
       }
-      clearTimeout(watch);
+      clearInterval(watch);
       signal.removeEventListener("abort", end);
       stop.abort();
       if (signal.aborted) return;
@@ -89,8 +94,8 @@ export class Server {
       signal?.throwIfAborted();
       const token = this.token;
       try {
-        const response = await fetch(path, {
-          signal: signal ?? AbortSignal.timeout(kPatienceMs), cache: "no-store", credentials: "omit",
+        const response = await fetch(this.origin + path, {
+          signal: signal ?? AbortSignal.timeout(kPatienceMs), cache: "no-store", credentials: "omit", redirect: "error",
           headers: token === null ? {} : {Authorization: `Bearer ${token}`},
         });
         if (response.ok) return signal ? response : new Response(await response.text(), response);
@@ -98,7 +103,8 @@ export class Server {
         if (token !== null) reason = (await errorOf(response)).message;
       } catch (error) {
         if (error instanceof Problem) throw error;
-        throw new Problem("the daemon does not answer");
+        throw new Problem(this.origin === "" ? "the daemon does not answer"
+          : "its daemon does not answer, or does not allow this page (--allow-dashboards)");
       }
       // Several requests find at the same time that a token is needed: it is asked for once.
       if (this.token === token) {

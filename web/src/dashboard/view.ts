@@ -1,141 +1,31 @@
-// Puts what is known into the page. Foreign text goes in as text, never as HTML.
-import type {Column} from "../columns";
-import {Curve} from "../curve";
+// Puts what is known of devices into the page.
 import {duration, energyParts, gibibytes, powerParts} from "../format";
-import type {Category, Device, Energy, Refusal, Total} from "./model";
+import {byId, make, setNumber, setText, showList} from "./elements";
+import type {Energy} from "./energy";
+import type {Category, Device, Refusal, Total} from "./model";
+import {powerText, PowerPlot} from "./plot";
 
-export function byId<E extends HTMLElement>(id: string): E {
-  return document.getElementById(id) as E;
+/// " ±21 J"; empty where it is not known.
+export function doubtText(doubt: number | null): string {
+  if (doubt === null || doubt <= 0) return "";
+  const [, unit] = energyParts(doubt);
+  const size = {GJ: 1e9, MJ: 1e6, kJ: 1e3}[unit] ?? 1;
+  return ` ±${Number((doubt / size).toPrecision(2))} ${unit}`;
 }
 
-export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K, className = "", text = "",
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
-}
-
-/// Changes a text only where it differs: a page that stays open for days does no work for nothing.
-export function setText(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-/// A number with a small unit; a dash where there is none.
-export function setNumber(element: HTMLElement, parts: [string, string] | null, prefix = ""): void {
-  const key = parts ? `${prefix}${parts[0]} ${parts[1]}` : "-";
-  if (element.dataset["shown"] === key) return;
-  element.dataset["shown"] = key;
-  if (!parts) {
-    const dash = make("span", "", "–");
-    dash.setAttribute("aria-hidden", "true");
-    element.replaceChildren(dash, make("span", "visually-hidden", "unknown"));
-    return;
-  }
-  element.replaceChildren(...(prefix ? [make("span", "prefix", prefix)] : []), parts[0], make("span", "unit", ` ${parts[1]}`));
-}
-
-export const powerText = (watts: number) => powerParts(watts).join(" ");
-
-export function energyText({joules, isAtLeast}: Energy): string {
+export function energyText({joules, doubt, isAtLeast}: Energy): string {
   if (joules === null) return "–";
-  return `${isAtLeast ? "≥ " : ""}${energyParts(joules).join(" ")}`;
-}
-
-/// What a plot shows: `columns` of `width` seconds from `start` on.
-export interface Span {
-  start: number;
-  width: number;
-  count: number;
-}
-
-/// Clock time, with seconds where they matter.
-export function clock(time: number, step: number): string {
-  return new Date(time * 1000).toLocaleTimeString(undefined, {
-    hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(step < 60 ? {second: "2-digit"} : {}),
-  });
-}
-
-/// The next round number that is high enough: 1, 1.5, 2, 3, 5, 7.5, 10 ...
-function roundedUp(value: number): number {
-  const size = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
-  return size * ([1, 1.5, 2, 3, 4, 5, 7.5, 10].find((step) => value <= step * size) ?? 10);
-}
-
-export class PowerPlot {
-  private readonly curve: Curve;
-  private columns: Column[] = [];
-  private span: Span = {start: 0, width: 1, count: 0};
-  private top = 1;
-  private index: number | null = null;
-
-  constructor(
-    place: HTMLElement, private readonly readout: HTMLElement, tone: Category | "total", height: number,
-  ) {
-    this.curve = new Curve(place, {
-      group: "power", line: `--${tone}`, range: `--${tone}-range`, area: `--${tone}-area`, canZoom: false, height,
-      rangeX: () => [this.span.start, this.span.start + this.span.count * this.span.width],
-      labelX: clock,
-      top: () => this.top,
-      pointed: (index) => {
-        this.index = index;
-        this.showValue();
-      },
-    }, this.course());
-  }
-
-  show(columns: Column[], span: Span): void {
-    this.columns = columns;
-    this.span = span;
-    let highest = 0;
-    for (const {mean, high} of columns) highest = Math.max(highest, high ?? mean ?? 0);
-    this.top = roundedUp(Math.max(1.05 * highest, 1));
-    this.curve.show(this.course());
-    this.showValue();
-  }
-  redraw(): void {
-    this.curve.plot.redraw(false);
-  }
-  /// By that many columns; plots of the page follow.
-  move(columns: number | "first" | "last"): void {
-    const {count, start, width} = this.span;
-    const index = this.index ?? count;
-    const target = columns === "first" ? 0 : columns === "last" ? count - 1 : index + columns;
-    const time = start + (Math.max(0, Math.min(count - 1, target)) + 0.01) * width;
-    this.curve.point(time);
-  }
-
-  private course() {
-    const {start, width, count} = this.span;
-    return {columns: this.columns, edges: Array.from({length: count + 1}, (_, i) => start + i * width), step: 1};
-  }
-
-  private showValue(): void {
-    const {start, width, count} = this.span;
-    if (this.index === null || count === 0) return setText(this.readout, "");
-    const i = Math.min(this.index, count - 1);
-    const column = this.columns[i];
-    let what = "unknown";
-    if (column && column.mean !== null) {
-      what = powerText(column.mean);
-      if (column.doubt !== null && column.doubt > 0) what += ` ±${Number(column.doubt.toPrecision(2))} W`;
-      if (column.low !== null && column.high !== null && column.high > column.low) {
-        what += `, lowest ${powerText(column.low)}, highest ${powerText(column.high)}`;
-      }
-    }
-    setText(this.readout, `${clock(start + i * width, width)}: ${what}`);
-  }
+  return `${isAtLeast ? "≥ " : ""}${energyParts(joules).join(" ")}${doubtText(doubt)}`;
 }
 
 /// A device that was shown this long ago, in seconds, is not shown as of now.
 const kOldS: Record<"streamed" | "asked", number> = {streamed: 3.5, asked: 8};
 
-export function isOld(device: Device, now: number): boolean {
-  return device.watts !== null && now - device.at > kOldS[device.isStreamed ? "streamed" : "asked"];
+export function isOld(device: Device): boolean {
+  return device.watts !== null && device.age > kOldS[device.isStreamed ? "streamed" : "asked"];
 }
 
-const ageText = (device: Device, now: number) => `last read ${duration(now - device.at)} ago`;
+const ageText = (device: Device) => `last read ${duration(device.age)} ago`;
 
 export class Card {
   readonly element = make("article", "card");
@@ -150,6 +40,7 @@ export class Card {
   private readonly part = make("span");
   private readonly facts = make("ul", "facts");
   private readonly reason = make("p", "reason");
+  private readonly observer = new IntersectionObserver(([entry]) => (this.isVisible = entry?.isIntersecting ?? true));
 
   constructor(readonly device: Device, place: HTMLElement) {
     this.element.classList.add(device.category);
@@ -167,22 +58,26 @@ export class Card {
     this.element.append(head, this.bar, this.reason, live, below);
     place.append(this.element);
     this.plot = new PowerPlot(live, readout, device.category, 110);
-    new IntersectionObserver(([entry]) => (this.isVisible = entry?.isIntersecting ?? true)).observe(this.element);
+    this.observer.observe(this.element);
   }
 
-  update(now: number): void {
+  remove(): void {
+    this.observer.disconnect();
+    this.plot.remove();
+    this.element.remove();
+  }
+
+  update(): void {
     const {device} = this;
-    const old = isOld(device, now);
+    const old = isOld(device);
     this.element.classList.toggle("is-old", old);
     setText(this.model, device.model && device.model !== device.name ? device.model : device.domain);
     setNumber(this.value, device.watts === null ? null : powerParts(device.watts, device.step));
-    setText(this.reason, old ? ageText(device, now) : device.watts === null ? device.reason : "");
+    setText(this.reason, old ? ageText(device) : device.watts === null ? device.reason : "");
     this.bar.hidden = device.limit === null;
     const part = device.limit && device.watts !== null ? Math.min(1, device.watts / device.limit) : 0;
     this.part.style.width = `${(100 * part).toFixed(1)}%`;
-    const facts = factsOf(device);
-    while (this.facts.children.length > facts.length) this.facts.lastChild!.remove();
-    facts.forEach((fact, i) => setText(this.facts.children[i] ?? this.facts.appendChild(make("li")), fact));
+    showList(this.facts, factsOf(device), () => make("li"), (place, fact) => setText(place, fact));
   }
 }
 
@@ -193,7 +88,8 @@ function memoryText(device: Device): string {
 }
 
 function factsOf(device: Device): string[] {
-  const facts = [device.energy.joules === null ? `energy: ${device.energy.reason}` : `used ${energyText(device.energy)}`];
+  const {energy} = device;
+  const facts = [energy.joules === null ? `energy: ${energy.reason}` : `used ${energyText(energy)}`];
   if (device.limit !== null) facts.push(`limit ${powerText(device.limit)}`);
   if (device.utilization !== null) facts.push(`${Math.round(100 * device.utilization)} % busy`);
   if (device.memoryUsed !== null) facts.push(memoryText(device));
@@ -202,47 +98,57 @@ function factsOf(device: Device): string[] {
   return facts;
 }
 
-/// The rows of the table, one per device.
-export function showRows(body: HTMLElement, devices: Device[], total: number | null, now: number): void {
-  while (body.children.length > devices.length) body.lastChild!.remove();
-  devices.forEach((device, i) => {
-    const row = body.children[i] ?? body.appendChild(make("tr"));
-    const known = (value: number | null, text: (value: number) => string) => (value === null ? "–" : text(value));
-    const isShare = device.isAdditive && total !== null && total > 0;
-    const state = device.watts === null ? device.reason
-      : isOld(device, now) ? ageText(device, now)
-      : device.isStreamed ? "live" : "every 2 s";
-    const cells = [
-      device.model ? `${device.name}: ${device.model}` : device.name,
-      known(device.watts, (watts) => powerParts(watts, device.step).join(" ")),
-      isShare ? known(device.watts, (watts) => `${((100 * watts) / total).toFixed(0)} %`) : "–",
-      energyText(device.energy), known(device.limit, powerText),
-      known(device.utilization, (part) => `${Math.round(100 * part)} %`), memoryText(device) || "–",
-      known(device.temperature, (degrees) => `${Math.round(degrees)} °C`), state,
-    ];
-    cells.forEach((text, column) => {
-      let cell = row.children[column];
-      if (!cell) {
-        cell = row.appendChild(make(column === 0 ? "th" : "td", column > 0 && column < 8 ? "number" : ""));
-        if (column === 0) cell.setAttribute("scope", "row");
-      }
-      setText(cell, text);
-    });
+/// A row of the table: a device, or the name of the machine of those that follow.
+export type Row = Device | string;
+
+const kNumberColumns = 9;
+
+/// The rows of the table.
+export function showRows(body: HTMLElement, rows: Row[], total: number | null): void {
+  while (body.children.length > rows.length) body.lastChild!.remove();
+  rows.forEach((what, i) => {
+    const isTitle = typeof what === "string";
+    let row = body.children[i];
+    if (row && row.classList.contains("machine-row") !== isTitle) {
+      const fresh = make("tr");
+      row.replaceWith(fresh);
+      row = fresh;
+    }
+    row ??= body.appendChild(make("tr"));
+    if (isTitle) showTitleRow(row, what);
+    else showDeviceRow(row, what, total);
   });
 }
 
-/// How much each kind draws, beside the bar of shares.
-export function showLegend(place: HTMLElement, devices: Device[]): void {
-  const kinds = (Object.keys(kWords) as Category[]).flatMap((category) => {
-    const known = devices.filter((device) => device.isAdditive && device.category === category && device.watts !== null);
-    return known.length === 0 ? [] : [{category, name: kLegend[category], watts: known.reduce((sum, {watts}) => sum + watts!, 0)}];
-  });
-  while (place.children.length > kinds.length) place.lastChild!.remove();
-  kinds.forEach(({category, name, watts}, i) => {
-    let entry = place.children[i];
-    if (!entry) (entry = place.appendChild(make("li"))).append(make("span", "dot"), make("span"));
-    entry.className = category;
-    setText(entry.children[1]!, `${name} ${powerText(watts)}`);
+function showTitleRow(row: Element, title: string): void {
+  row.className = "machine-row";
+  const cell = (row.firstElementChild ?? row.appendChild(make("th"))) as HTMLTableCellElement;
+  cell.colSpan = kNumberColumns;
+  cell.scope = "rowgroup";
+  setText(cell, title);
+}
+
+function showDeviceRow(row: Element, device: Device, total: number | null): void {
+  const known = (value: number | null, text: (value: number) => string) => (value === null ? "–" : text(value));
+  const isShare = device.isAdditive && total !== null && total > 0;
+  const state = device.watts === null ? device.reason
+    : isOld(device) ? ageText(device)
+    : device.isStreamed ? "live" : "every 2 s";
+  const cells = [
+    device.model ? `${device.name}: ${device.model}` : device.name,
+    known(device.watts, (watts) => powerParts(watts, device.step).join(" ")),
+    isShare ? known(device.watts, (watts) => `${((100 * watts) / total).toFixed(0)} %`) : "–",
+    energyText(device.energy), known(device.limit, powerText),
+    known(device.utilization, (part) => `${Math.round(100 * part)} %`), memoryText(device) || "–",
+    known(device.temperature, (degrees) => `${Math.round(degrees)} °C`), state,
+  ];
+  cells.forEach((text, column) => {
+    let cell = row.children[column];
+    if (!cell) {
+      cell = row.appendChild(make(column === 0 ? "th" : "td", column > 0 && column < 8 ? "number" : ""));
+      if (column === 0) cell.setAttribute("scope", "row");
+    }
+    setText(cell, text);
   });
 }
 
@@ -251,37 +157,68 @@ const kWords: Record<Category, [string, string]> = {
   cpu: ["CPU", "CPUs"], memory: ["memory", "memory"], gpu: ["GPU", "GPUs"], other: ["meter", "meters"],
 };
 
-/// One sentence for who reads or hears the page instead of looking at it.
-export function summaryOf(host: string, devices: Device[], power: Total, energy: Total, since: number, now: number): string {
-  if (devices.length === 0) return `No device of ${host} can be read. The reasons are below.`;
-  if (power.value === null) return `The power of ${host} is unknown.`;
-  const counted = devices.filter(({isAdditive}) => isAdditive);
-  const parts = (Object.keys(kWords) as Category[]).flatMap((category) => {
-    const known = counted.filter((device) => device.category === category && device.watts !== null);
-    if (known.length === 0) return [];
-    const sum = known.reduce((all, {watts}) => all + watts!, 0);
-    const [one, many] = kWords[category];
-    return [`${category === "memory" ? "memory" : `${known.length} ${known.length === 1 ? one : many}`} ${powerText(sum)}`];
+/// What each kind of devices draws.
+function kindsOf(devices: Device[]): {category: Category; count: number; watts: number}[] {
+  return (Object.keys(kWords) as Category[]).flatMap((category) => {
+    const known = devices.filter((device) => device.isAdditive && device.category === category && device.watts !== null);
+    return known.length === 0 ? []
+      : [{category, count: known.length, watts: known.reduce((sum, {watts}) => sum + watts!, 0)}];
   });
-  const old = counted.filter((device) => isOld(device, now)).length;
-  const missing = power.missing.map(({name}) => name).join(", ");
-  return `${host} draws ${missing ? "at least " : ""}${powerText(power.value)}: ${parts.join(", ")}.` +
-    (energy.value === null ? "" : ` It used ${energyParts(energy.value).join(" ")} in the last ${duration(now - since)}.`) +
+}
+
+/// How much each kind draws, beside the bar of shares.
+export function showLegend(place: HTMLElement, devices: Device[]): void {
+  const makeOne = () => {
+    const entry = make("li");
+    entry.append(make("span", "dot"), make("span"));
+    return entry;
+  };
+  showList(place, kindsOf(devices), makeOne, (entry, {category, watts}) => {
+    entry.className = category;
+    setText(entry.children[1]!, `${kLegend[category]} ${powerText(watts)}`);
+  });
+}
+
+/// What the sentence of a page is about.
+export interface Subject {
+  /// "node1", "3 machines".
+  name: string;
+  isOne: boolean;
+  /// Of each machine, if there are several: "node1 420 W".
+  parts: string[];
+  /// How long energy is counted, in seconds.
+  seconds: number;
+}
+
+/// One sentence for who reads or hears the page instead of looking at it.
+export function summaryOf(subject: Subject, devices: Device[], power: Total, energy: Total): string {
+  const {name, isOne} = subject;
+  if (devices.length === 0) return `No device of ${name} can be read. The reasons are below.`;
+  if (power.value === null) return `The power of ${name} is unknown.`;
+  const kinds = kindsOf(devices).map(({category, count, watts}) => {
+    const [one, many] = kWords[category];
+    return `${category === "memory" ? "memory" : `${count} ${count === 1 ? one : many}`} ${powerText(watts)}`;
+  });
+  const old = devices.filter((device) => device.isAdditive && isOld(device)).length;
+  const missing = power.missing.map((device) => device.name).join(", ");
+  return `${name} ${isOne ? "draws" : "draw"} ${power.isAtLeast ? "at least " : ""}${powerText(power.value)}: ` +
+    `${(isOne ? kinds : subject.parts).join(", ")}.` +
+    (energy.value === null ? "" : ` ${isOne ? "It" : "They"} used ${energyParts(energy.value).join(" ")}` +
+      `${doubtText(energy.doubt)} in the last ${duration(subject.seconds)}.`) +
     (missing ? ` Unknown: ${missing}.` : "") + (old > 0 ? ` ${old} of the values are old.` : "");
 }
 
 export function showShares(place: HTMLElement, devices: Device[], total: number | null): void {
   const counted = devices.filter(({isAdditive, watts}) => isAdditive && watts !== null);
-  while (place.children.length > counted.length) place.lastChild!.remove();
-  counted.forEach((device, i) => {
-    const part = (place.children[i] ?? place.appendChild(make("span"))) as HTMLElement;
+  showList(place, counted, () => make("span"), (part, device) => {
     part.className = device.category;
     part.style.width = total ? `${((100 * device.watts!) / total).toFixed(2)}%` : "0";
   });
 }
 
+/// `refused`: with the name of the machine before the subject, if there are several.
 export function showRefusals(refused: Refusal[]): void {
   byId("refused").hidden = refused.length === 0;
-  byId("refusals").replaceChildren(...refused.map(({subject, reason, remedy}) =>
-    make("li", "", `${subject}: ${reason}${remedy ? `; ${remedy}` : ""}`)));
+  showList(byId("refusals"), refused, () => make("li"), (place, {subject, reason, remedy}) =>
+    setText(place, `${subject}: ${reason}${remedy ? `; ${remedy}` : ""}`));
 }

@@ -50,6 +50,32 @@ TEST(DaemonOptions, HaveTheirDefaults) {
   EXPECT_EQ(options.most_per_client, 0U);
 }
 
+TEST(DaemonOptions, NameTheMachinesOfTheDashboard) {
+  const ServeOptions options =
+      serve({"--mode", "tcp", "--enable", "dashboard", "--dashboard-machines",
+             "node1, http://node2:80,node1:4938", "--dashboard-machines", "localhost:5001",
+             "--allow-dashboards", "head,127.0.0.1"});
+  EXPECT_EQ(options.pages.machines, (std::vector<std::string>{"https://node1:4938", "http://node2",
+                                                              "http://localhost:5001"}));
+  EXPECT_FALSE(options.pages.takes_machines);
+  EXPECT_EQ(options.pages.readers,
+            (std::vector<std::string>{"https://head:4938", "http://127.0.0.1:4938"}));
+  EXPECT_TRUE(serve({"--enable", "dashboard", "--dashboard-machines", "any"}).pages.takes_machines);
+}
+
+TEST(DaemonOptions, RefuseMachinesThatNoBrowserReaches) {
+  EXPECT_EQ(
+      error_of({"serve", "--dashboard-machines", "node1,[::1]:4938"}),
+      "wattled: --dashboard-machines takes HOST[:PORT], with http:// or https:// before it or "
+      "not; no IPv6 address, not '[::1]:4938'\n");
+  EXPECT_THAT(error_of({"serve", "--allow-dashboards", "any*"}),
+              testing::HasSubstr("--allow-dashboards takes HOST[:PORT]"));
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += "n" + std::to_string(i) + ",";
+  EXPECT_EQ(error_of({"serve", "--dashboard-machines", many.c_str()}),
+            "wattled: --dashboard-machines takes at most 64 machines\n");
+}
+
 TEST(DaemonOptions, ChooseModesAndGroups) {
   const ServeOptions options =
       serve({"--mode", "tcp", "--enable", "cpu-read,gpu-control,cpu-read", "--socket-uid", "5",
@@ -80,6 +106,9 @@ TEST(DaemonOptions, NameThoseThatHaveNoEffect) {
   using testing::ElementsAre;
   EXPECT_THAT(without_effect({"--num-workers", "3"}),
               ElementsAre("--num-workers has no effect: one thread serves all clients"));
+  EXPECT_THAT(without_effect({"--dashboard-machines", "node1", "--allow-dashboards", "node1"}),
+              ElementsAre("--allow-dashboards has no effect: --mode tcp is not given",
+                          "--dashboard-machines has no effect: --enable dashboard is not given"));
   EXPECT_THAT(without_effect({"--tcp-bind-address", "0.0.0.0:4938"}),
               ElementsAre("--tcp-bind-address has no effect: --mode tcp is not given"));
   EXPECT_THAT(without_effect({"--mode", "tcp", "--socket-path", "/a", "--audience", "a"}),

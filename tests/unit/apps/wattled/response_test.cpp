@@ -30,9 +30,25 @@ TEST(Response, IsNotStoredAndNotTakenForAnotherType) {
                       HasSubstr("\r\nX-Content-Type-Options: nosniff\r\n")))
         << status;
   }
-  EXPECT_THAT(std::string(stream_head()),
-              AllOf(HasSubstr("\r\nCache-Control: no-cache\r\n"),
-                    HasSubstr("\r\nX-Content-Type-Options: nosniff\r\n")));
+  EXPECT_THAT(stream_head(), AllOf(HasSubstr("\r\nCache-Control: no-cache\r\n"),
+                                   HasSubstr("\r\nX-Content-Type-Options: nosniff\r\n")));
+}
+
+TEST(Response, IsReadableForTheOneOriginThatMayReadIt) {
+  const auto names_reader =
+      HasSubstr("\r\nAccess-Control-Allow-Origin: https://head:4938\r\nVary: Origin\r\n");
+  EXPECT_THAT(render({.status = 401, .body = "{}"}, true, "https://head:4938"), names_reader);
+  EXPECT_THAT(stream_head("https://head:4938"), AllOf(names_reader, EndsWith("\r\n\r\n")));
+  EXPECT_THAT(render({.body = "{}"}, true), Not(HasSubstr("Access-Control")));
+  EXPECT_THAT(stream_head(), Not(HasSubstr("Access-Control")));
+}
+
+TEST(Response, ToAPreflightPermitsReadingWithAToken) {
+  EXPECT_THAT(render({.is_preflight = true}, true, "https://head:4938"),
+              AllOf(StartsWith("HTTP/1.1 200 OK\r\n"),
+                    HasSubstr("\r\nAccess-Control-Allow-Methods: GET\r\n"),
+                    HasSubstr("\r\nAccess-Control-Allow-Headers: Authorization\r\n"),
+                    Not(HasSubstr("Access-Control-Allow-Credentials"))));
 }
 
 TEST(Response, SaysWhenTheConnectionIsClosed) {

@@ -1,0 +1,127 @@
+// Energies since the page was opened: of the daemon's history, with their ±, or of its counters.
+
+/// `joules` null: not known, for the `reason`.
+export interface Energy {
+  joules: number | null;
+  /// Of the sampling, k = 2; null: nobody computed it.
+  doubt: number | null;
+  /// Some of it is missing.
+  isAtLeast: boolean;
+  reason: string;
+}
+
+/// A counter that goes on from where the page was opened, also where the daemon starts it again.
+export class EnergyCount {
+  private first: number | null = null;
+  private last = 0;
+  private created: number | null = null;
+  private before = 0;
+  private unknownS = 0;
+  private isAtLeast = false;
+
+  take(joules: number, created: number | null, unknownS: number): void {
+    const isNew = this.first === null;
+    const hasRestarted = !isNew && (joules < this.last || created !== this.created);
+    if (hasRestarted) {
+      this.before += this.last - (this.first ?? 0);
+      this.isAtLeast = true;
+    }
+    if (isNew || hasRestarted) {
+      this.first = joules;
+      this.unknownS = unknownS;
+    }
+    this.last = joules;
+    this.created = created;
+    if (unknownS > this.unknownS + 0.5) this.isAtLeast = true;
+  }
+
+  restart(): void {
+    this.first = null;
+    this.before = 0;
+    this.isAtLeast = false;
+  }
+
+  get energy(): Energy {
+    const joules = this.first === null ? null : this.before + this.last - this.first;
+    return {joules, doubt: null, isAtLeast: this.isAtLeast, reason: ""};
+  }
+}
+
+/// The answer to /api/v1/energy.
+export interface EnergyAnswer {
+  from: number;
+  to: number;
+  domains: {domain: string; energy_j: number | null; uncertainty_j: number | null; unknown_s: number}[];
+}
+
+/// What a sum has of some windows, one after the other.
+interface Sum {
+  joules: number;
+  /// The square of the ±.
+  variance: number;
+  unknownS: number;
+  isKnown: boolean;
+}
+
+const kNothing: Sum = {joules: 0, variance: 0, unknownS: 0, isKnown: false};
+/// Windows are closed after this many seconds: the daemon's history may be short.
+const kWindowS = 60;
+/// More unknown time than the ends of a window have.
+const kUnknownS = 0.5;
+
+/// The energy of a daemon's history, from one time on, in windows that it can still answer.
+export class EnergyWindows {
+  private start = 0;
+  /// Of the open window.
+  private end = 0;
+  private readonly closed = new Map<string, Sum>();
+  private open = new Map<string, Sum>();
+
+  /// Counts from `time` on, in Unix seconds of the daemon.
+  restart(time: number): void {
+    this.start = Math.ceil(time);
+    this.closed.clear();
+    this.open.clear();
+  }
+
+  /// The window to ask for at `now`; null: none yet.
+  next(now: number): {from: number; to: number} | null {
+    // What was read in the last second may not have arrived.
+    const to = Math.floor(now - 1);
+    return this.start > 0 && to > this.start ? {from: this.start, to} : null;
+  }
+
+  /// The answer for the window that starts at `asked`. A daemon may round its ends down.
+  take(answer: EnergyAnswer, asked: number): void {
+    // Counting has started again since.
+    if (asked !== this.start) return;
+    this.start = answer.from;
+    this.end = answer.to;
+    this.open = new Map(answer.domains.map(({domain, energy_j, uncertainty_j, unknown_s}) => [domain, {
+      joules: energy_j ?? 0, variance: (uncertainty_j ?? 0) ** 2, unknownS: unknown_s, isKnown: energy_j !== null,
+    }]));
+    if (answer.to - answer.from >= kWindowS) this.close();
+  }
+
+  /// Keeps what is known so far, also if the daemon forgets it.
+  close(): void {
+    if (this.open.size === 0) return;
+    for (const domain of new Set([...this.open.keys(), ...this.closed.keys()])) this.closed.set(domain, this.sum(domain));
+    this.open.clear();
+    this.start = this.end;
+  }
+
+  /// Null: the history has nothing of this domain.
+  energyOf(domain: string): Energy | null {
+    const {joules, variance, unknownS, isKnown} = this.sum(domain);
+    return isKnown ? {joules, doubt: Math.sqrt(variance), isAtLeast: unknownS > kUnknownS, reason: ""} : null;
+  }
+
+  private sum(domain: string): Sum {
+    const [first, second] = [this.closed.get(domain) ?? kNothing, this.open.get(domain) ?? kNothing];
+    return {
+      joules: first.joules + second.joules, variance: first.variance + second.variance,
+      unknownS: first.unknownS + second.unknownS, isKnown: first.isKnown || second.isKnown,
+    };
+  }
+}
