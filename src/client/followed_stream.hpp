@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/backoff.hpp"
+#include "base/retry_delay.hpp"
 #include "client/clock_offset.hpp"
 #include "client/flow_limit.hpp"
 #include "client/refusal_log.hpp"
@@ -159,7 +159,7 @@ class FollowedStream final : public ResponseHandler {
   std::uint64_t losses_ = 0;
   std::vector<Device> devices_;  ///< by id
   ClockOffset clock_;
-  Backoff backoff_;
+  RetryDelay backoff_;
   RefusalLog refusals_;
   TimePoint retry_at_{};
   TimePoint opened_{};  ///< or requested, while opening

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/backoff.hpp"
+#include "base/retry_delay.hpp"
 #include "base/text/text.hpp"
 #include "otlp/otlp_spool.hpp"
 #include "wattle/error.hpp"
@@ -191,7 +191,7 @@ class OtlpExporter::Work {
   std::unique_ptr<OtlpPost> post_;
   const TimeSource& clock_;
   OtlpSpool spool_;
-  Backoff backoff_;
+  RetryDelay backoff_;
   std::mt19937 random_;
   TimePoint next_try_ = TimePoint::min();
   bool is_failing_ = false;

@@ -29,6 +29,7 @@
 #include "serve/privileges.hpp"
 #include "serve/secrets.hpp"
 #include "serve/service_manager.hpp"
+#include "serve/start_files.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -137,42 +138,9 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   return listeners;
 }
 
-/// The missing folders of files that the daemon makes. Removes them at its end, if they are empty
-/// and its rights permit it.
-class NewFolders {
- public:
-  NewFolders(std::initializer_list<std::filesystem::path> files) {
-    std::error_code ignored;
-    for (const std::filesystem::path& file : files) {
-      for (auto folder = file.parent_path(); !folder.empty() && !exists(folder, ignored);
-           folder = folder.parent_path()) {
-        missing_.push_back(folder);
-      }
-    }
-  }
-  NewFolders(const NewFolders&) = delete;
-  NewFolders& operator=(const NewFolders&) = delete;
-  ~NewFolders() {
-    for (const std::filesystem::path& folder : missing_) ::rmdir(folder.c_str());
-  }
-
- private:
-  std::vector<std::filesystem::path> missing_;  ///< innermost first
-};
-
-/// Removes the socket files if the start fails before the server owns them.
-class SocketFiles {
- public:
-  explicit SocketFiles(const std::vector<Listener>& listeners) : listeners_(listeners) {}
-  SocketFiles(const SocketFiles&) = delete;
-  SocketFiles& operator=(const SocketFiles&) = delete;
-  ~SocketFiles() {
-    for (const Listener& listener : listeners_) remove_socket_file(listener);
-  }
-
- private:
-  const std::vector<Listener>& listeners_;
-};
+std::string names_of(const std::vector<Listener>& listeners) {
+  return fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
+}
 
 void log_who_may_connect(const std::vector<Listener>& listeners) {
   for (const Listener& listener : listeners) {
@@ -191,11 +159,22 @@ std::string cpu_warning_for(const std::vector<Listener>& listeners, const ServeO
                                  : public_cpu_warning(port->name, options.public_cpu_period);
 }
 
-void log_user(const std::string& chosen, const std::string& user) {
+/// What options mean here, and what they do not.
+void log_user(const ServeOptions& options, const std::string& user) {
+  for (const std::string& line : options.without_effect) log_warning(line);
+  const std::string& chosen = options.user;
   if (!is_root() && !chosen.empty()) {
     log_info("--user has no effect: only root becomes another user");
   } else if (is_root() && user.empty() && chosen != "root") {
     log_warning("runs as root, which it does not need; name a user with --user");
+  }
+}
+
+/// In which files are made later.
+void make_own_folders(const std::string& user, const ServeOptions& options) {
+  const std::string spool = options.telemetry ? options.telemetry->spool : "";
+  for (const std::string& folder : {options.history_dir, spool}) {
+    if (!folder.empty()) make_folder_of(user, folder);
   }
 }
 
@@ -320,9 +299,11 @@ void end_on_signals(EventLoop& loop, Ending& ending) {
   }
 }
 
-void log_start(Service& service, const std::string& names) {
+/// `warning`: may be empty.
+void log_start(Service& service, const std::string& names, const std::string& warning) {
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
+  if (!warning.empty()) log_warning(warning);
 }
 
 }  // namespace
@@ -344,15 +325,11 @@ int serve(const ServeOptions& options) {
   EventLoop loop;
   Ending ending;
   end_on_signals(loop, ending);
-  for (const std::string& line : options.without_effect) log_warning(line);
   Inventory inventory = find_inventory(options);
   const std::size_t most_connections = possible_connections(options.most_connections);
-  log_user(options.user, user);
+  log_user(options, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
-  if (!options.history_dir.empty()) make_folder_of(user, options.history_dir);
-  if (options.telemetry && !options.telemetry->spool.empty()) {
-    make_folder_of(user, options.telemetry->spool);
-  }
+  make_own_folders(user, options);
   // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
   // starts.
   leave_root(user, options);
@@ -367,12 +344,12 @@ int serve(const ServeOptions& options) {
   service.revoke(std::move(secrets.revoked));
   service.set_energy_history(std::move(history));
   const std::unique_ptr<DiskHistory> disk = keep_on_disk(service, loop, folder, options);
-  const std::string names =
-      fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
+  const std::string names = names_of(listeners);
   log_who_may_connect(listeners);
   const std::string cpu_warning = cpu_warning_for(listeners, options);
-  const std::unique_ptr<Telemetry> telemetry =
-      options.telemetry ? std::make_unique<Telemetry>(service, *options.telemetry) : nullptr;
+  if (options.shares) service.divide_energy(*options.shares, !cpu_warning.empty());
+  std::optional<Telemetry> telemetry;
+  if (options.telemetry) telemetry.emplace(service, *options.telemetry);
   Server server(loop, service, std::move(listeners),
                 {.places = place_limits(most_connections, options.most_per_client),
                  .tls = secrets.tls.get()});
@@ -380,8 +357,7 @@ int serve(const ServeOptions& options) {
     read_again(secrets, options, service);
     server.end_overdue();
   });
-  log_start(service, names);
-  if (!cpu_warning.empty()) log_warning(cpu_warning);
+  log_start(service, names, cpu_warning);
   service.control().restore([] {});
   DeviceSearch search = search_for(service, loop, options);
   search.start();

@@ -10,11 +10,11 @@ namespace wattle {
 /// The first delay, then doubled every time, up to the longest. Each is randomly up to 20 % longer
 /// or shorter, so that a thousand clients of a restarted server do not reconnect at once. If the
 /// longest is not above the first, every delay is exactly the first. Not thread-safe.
-class Backoff {
+class RetryDelay {
  public:
   using Delay = std::chrono::nanoseconds;
 
-  Backoff(Delay first, Delay longest)
+  RetryDelay(Delay first, Delay longest)
       : first_(first), longest_(std::max(first, longest)), next_(first) {}
 
   /// `chance`: from 0 up to 1.
