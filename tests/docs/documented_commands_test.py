@@ -33,6 +33,7 @@ NOT_RUN = [
     ("apt install", "changes the machine: tests/packaging/check_debian.sh runs it"),
     ("wattle-0.1.0-linux", "needs the archive: tests/packaging/check_archive.sh runs it"),
     ("systemctl", "needs systemd as process 1"),
+    ("--otlp-spool", "writes to a folder of the service: tests/fleet/test_otlp.py has its own"),
     ("groupadd", "changes the users of the machine"),
     ("usermod", "changes the users of the machine"),
     ("chown root:wattled", "needs the user wattled: tests/packaging/check_debian.sh has it"),

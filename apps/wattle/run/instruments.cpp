@@ -18,7 +18,6 @@ namespace wattle::app {
 namespace {
 
 using std::chrono::nanoseconds;
-
 constexpr std::size_t kSparklineWidth = 48;
 
 ReadingsOptions sampling(nanoseconds interval) {
@@ -50,6 +49,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       strangers_(std::move(options.strangers)),
       series_(std::move(options.series)),
       unit_rows_(std::move(options.unit_rows)),
+      on_unit_(std::move(options.on_unit)),
       files_(std::move(options.files)),
       units_(std::move(options.units)),
       status_period_(options.status) {
@@ -150,9 +150,6 @@ void Instruments::divide_among_units(TimePoint now) {
 
 void Instruments::take_unit(TimePoint sent, const Mark& mark) {
   if (!work_units_) {
-    const detail::UnitDone add_row = [this](const UnitEnergy& unit, const std::string& id) {
-      unit_rows_->add(unit, id);
-    };
     work_units_ = std::make_unique<detail::MarkedUnits>(
         shared_domains(),
         [this](std::size_t place, TimePoint begin, TimePoint end) {
@@ -162,7 +159,11 @@ void Instruments::take_unit(TimePoint sent, const Mark& mark) {
           const std::optional<Boundary>& counter = window_.shown().domains[place].counter;
           return counter ? std::optional(counter->at) : std::nullopt;
         },
-        began_, unit_rows_ ? add_row : detail::UnitDone());
+        began_,
+        [this](const UnitEnergy& unit, const std::string& id) {
+          if (unit_rows_) unit_rows_->add(unit, id);
+          if (on_unit_) on_unit_(unit, id);
+        });
   }
   read_for_units();
   if (!work_units_->take(mark, sent)) phases_.take(std::nullopt, last_phase_end_);

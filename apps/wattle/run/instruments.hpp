@@ -41,6 +41,7 @@ struct InstrumentOptions {
   std::set<pid_t> strangers{};  ///< children of this process that are not the command's
   std::optional<Series> series{};
   std::optional<UnitRows> unit_rows{};
+  detail::UnitDone on_unit{};  ///< gets each unit of work whose energy is final; may be empty
   std::unique_ptr<UsageFiles> files{};  ///< null: none
   std::chrono::nanoseconds status{0};   ///< between two status lines; 0: none
 };
@@ -146,6 +147,7 @@ class Instruments {
   bool has_begun_ = false;  ///< and not ended: the command's processes are sampled
   std::optional<Series> series_;
   std::optional<UnitRows> unit_rows_;
+  detail::UnitDone on_unit_;
   std::unique_ptr<UsageFiles> files_;
   TrackingUnits units_;
   std::chrono::nanoseconds status_period_;

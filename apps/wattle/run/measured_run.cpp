@@ -112,6 +112,7 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                                      .strangers = std::move(strangers),
                                      .series = std::move(parts.series),
                                      .unit_rows = std::move(parts.unit_rows),
+                                     .on_unit = std::move(parts.on_unit),
                                      .files = std::move(parts.files),
                                      .status = options.status});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(report.refused));

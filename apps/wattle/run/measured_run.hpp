@@ -40,6 +40,7 @@ struct RunParts {
   Supervisor& supervisor;
   std::optional<Series> series{};
   std::optional<UnitRows> unit_rows{};
+  detail::UnitDone on_unit{};
   std::unique_ptr<UsageFiles> files{};
   int drained = -1;          ///< read while the command runs, and forgotten; -1: nothing
   bool keeps_power = false;  ///< over time, in the report

@@ -35,6 +35,7 @@
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
 #include "run/unit_rows.hpp"
+#include "telemetry/run_telemetry.hpp"
 #include "usage/files/usage_files.hpp"
 #include "wattle/error.hpp"
 
@@ -48,6 +49,7 @@ struct Outputs {
   std::optional<Series> series;
   std::optional<UnitRows> unit_rows;
   std::unique_ptr<UsageFiles> files;
+  std::optional<RunTelemetry> telemetry;
 };
 
 /// A file that an option names.
@@ -113,6 +115,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   if (!series.empty()) outputs.series.emplace(series, append);
   if (!units.empty()) outputs.unit_rows.emplace(units, append);
   outputs.files = open_usage_files(tracking, usage);
+  if (options.otlp) outputs.telemetry.emplace(*options.otlp, environment_variable);
   return outputs;
 }
 
@@ -180,14 +183,30 @@ void save(const RunSaver& saver, const Report& report, bool is_quiet) {
   if (!is_quiet && !ids.empty()) write_to_stderr(fmt::format("saved as {}\n", ids.front()));
 }
 
+/// The command has ended: what fails here is said, and nothing else.
+void send_telemetry(RunTelemetry& telemetry, const Report& report) {
+  std::string lost;
+  if (write_or_report("run", [&] { lost = telemetry.send(report); }) && !lost.empty()) {
+    print_message("run", lost);
+  }
+}
+
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
 std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid_t> strangers) {
+  std::optional<RunTelemetry>& telemetry = run.outputs.telemetry;
+  detail::UnitDone on_unit;
+  if (telemetry) {
+    on_unit = [&telemetry](const UnitEnergy& unit, const std::string& id) {
+      telemetry->add(unit, id);
+    };
+  }
   MeasuredRun measured = measure_run({.options = run.options,
                                       .launcher = run.launcher,
                                       .task_clock = run.task_clock,
                                       .supervisor = run.supervisor,
                                       .series = std::move(run.outputs.series),
                                       .unit_rows = std::move(run.outputs.unit_rows),
+                                      .on_unit = std::move(on_unit),
                                       .files = std::move(run.outputs.files),
                                       .keeps_power = run.saver.is_wanted() || run.outputs.html,
                                       .instruments = &run.instruments},
@@ -201,6 +220,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
     print_message("run", lost);
   }
   if (run.saver.is_wanted()) save(run.saver, run.report, run.options.quiet);
+  if (telemetry) send_telemetry(*telemetry, run.report);
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/text/text.hpp"
 #include "cli/common_options.hpp"
 #include "cli/option_values.hpp"
@@ -41,6 +42,7 @@ struct RawRun {
   RawSaveOptions save;
   std::string interval = "0.1";
   std::string status;  ///< empty: none
+  std::string otlp;    ///< empty: not given
   const CLI::App* app = nullptr;
 
   void add(CLI::App& command);
@@ -80,6 +82,9 @@ void RawRun::add(CLI::App& command) {
       command, "--units", run.units_path, "FILE",
       "Write the energy of units of work to FILE, one row per unit (CSV): wattle mark --unit");
   add_tracking(command, run);
+  add_value(command, "--otlp", otlp, "URL",
+            "Send energy, phases and units of work to this OpenTelemetry collector at the end (OTLP "
+            "over HTTP, JSON): http://HOST:4318; waits 5 s for it at most");
   add_save(command, save, "the run");
   add_value(command, "--gpus", run.gpus, "LIST", kGpusHelp);
   command.add_flag("--append", run.append,
@@ -131,6 +136,7 @@ RunOptions RawRun::checked_options() const {
   (void)bytes_in(options.gpu_ram_unit, "GPU RAM");
   (void)seconds_in(options.time_unit);
   options.saving = checked_save(save);
+  if (!otlp.empty()) options.otlp = otlp::make_target(otlp, environment_variable);
   for (const auto& [option, path] : {std::pair("--series", &options.series_path),
                                      {"--units", &options.units_path},
                                      {"--tracking-file", &options.tracking_path},

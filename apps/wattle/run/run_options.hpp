@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "history/save_options.hpp"
+#include "otlp/otlp_target.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle::app {
@@ -33,6 +35,7 @@ struct RunOptions {
   bool every_rank = false;
   bool task_clock = false;  ///< see task_clock.hpp
   SaveOptions saving{};
+  std::optional<otlp::OtlpTarget> otlp{};  ///< absent: nothing is sent
   bool estimate = false;  ///< a range where no sensor covers the CPU
 };
 

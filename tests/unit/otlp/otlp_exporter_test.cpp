@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "temp_folder.hpp"
+#include "fakes/temp_folder.hpp"
 
 namespace wattle::otlp {
 namespace {

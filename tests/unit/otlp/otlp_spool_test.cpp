@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "temp_folder.hpp"
+#include "fakes/temp_folder.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::otlp {
@@ -135,7 +135,7 @@ TEST_F(OtlpSpoolTest, RandomBytesAreNoFile) {
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same each time
   for (int i = 0; i < 2000; ++i) {
     std::string bytes = i % 2 == 0 ? "" : "wattle.otlp/1 metrics ";
-    for (std::uint32_t left = random() % 300; left > 0; --left) {
+    for (auto left = random() % 300; left > 0; --left) {
       bytes += static_cast<char>(random());
     }
     EXPECT_FALSE(parse_spool_file(bytes));
