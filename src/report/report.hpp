@@ -43,12 +43,26 @@ struct Host {
   std::optional<std::vector<GpuUsage>> gpus;
 };
 
+/// A task of a step, as Slurm's step daemon waited for it. Absent is unknown.
+struct SlurmTask {
+  unsigned rank = 0;
+  std::optional<int> code{};
+  std::optional<int> signal{};  ///< at most one of both
+  std::optional<Seconds> cpu_user{};
+  std::optional<Seconds> cpu_system{};
+  std::optional<std::uint64_t> peak_rss_bytes{};  ///< of its largest process
+  std::optional<double> started_unix_s{};
+  std::optional<double> ended_unix_s{};
+};
+
 /// The batch job that the run belongs to.
 struct SlurmJob {
   std::string job_id;
   std::string step_id;
   std::string rank;
   std::string local_rank;
+  std::optional<unsigned> gpus{};  ///< that the job has on this machine; absent: unknown
+  std::optional<std::vector<SlurmTask>> tasks{};  ///< of a step on this machine; absent: no step
 };
 
 /// The place of this process in its MPI job or Slurm step; absent where it is not known.

@@ -14,9 +14,19 @@ inline constexpr auto kFields<Exit> = std::tuple(
     Field("core_dumped", &Exit::core_dumped), Field("error", &Exit::error));
 
 template <>
+inline constexpr auto kFields<SlurmTask> =
+    std::tuple(Field("rank", &SlurmTask::rank), Field("code", &SlurmTask::code),
+               Field("signal", &SlurmTask::signal), Field("cpu_user_s", &SlurmTask::cpu_user),
+               Field("cpu_system_s", &SlurmTask::cpu_system),
+               Field("peak_rss_bytes", &SlurmTask::peak_rss_bytes),
+               Field("started_unix_s", &SlurmTask::started_unix_s),
+               Field("ended_unix_s", &SlurmTask::ended_unix_s));
+
+template <>
 inline constexpr auto kFields<SlurmJob> =
     std::tuple(Field("job_id", &SlurmJob::job_id), Field("step_id", &SlurmJob::step_id),
-               Field("rank", &SlurmJob::rank), Field("local_rank", &SlurmJob::local_rank));
+               Field("rank", &SlurmJob::rank), Field("local_rank", &SlurmJob::local_rank),
+               Field("gpus", &SlurmJob::gpus), Field("tasks", &SlurmJob::tasks));
 
 template <>
 inline constexpr auto kFields<Rank> =

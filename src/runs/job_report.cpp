@@ -205,6 +205,17 @@ std::optional<Joules> calibration_of(const std::set<const NamedRecord*>& counted
   return Joules(std::sqrt(squares));
 }
 
+/// GPUs of a machine times the time in which a run of the job went on there; 0: no record has any.
+Seconds gpu_time_on(const std::vector<const NamedRecord*>& runs) {
+  // No machine has more: a damaged record must not make up GPU-years.
+  constexpr unsigned kMostGpus = 1024;
+  unsigned gpus = 0;
+  for (const NamedRecord* run : runs) {
+    if (run->record.slurm) gpus = std::max(gpus, run->record.slurm->gpus.value_or(0));
+  }
+  return gpus <= kMostGpus ? Seconds(gpus * union_s(runs)) : Seconds(0);
+}
+
 /// No job has more: a damaged record must not take minutes, and all memory.
 constexpr unsigned kMostRanks = 20'000'000;
 
@@ -249,6 +260,9 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   for (const auto& [name, on_host] : by_host) {
     report.nodes.push_back(node_of(name, on_host, counted, report.notes));
     const NodeReport& node = report.nodes.back();
+    if (const Seconds time = gpu_time_on(on_host); time > Seconds(0)) {
+      report.gpu_time = report.gpu_time.value_or(Seconds(0)) + time;
+    }
     if (!node.energy) continue;
     report.energy = report.energy.value_or(Joules(0.0)) + *node.energy;
     errors.add(node.errors.uncertainty(), node.errors.common());

@@ -84,7 +84,10 @@ struct JobReport {
   std::optional<Seconds> cpu_user{};              ///< the same, in user mode
   std::optional<Seconds> cpu_system{};            ///< and in the kernel
   std::optional<std::uint64_t> peak_rss_bytes{};  ///< of the largest process
-  std::vector<std::string> notes{};               ///< what was left out, and why: sentences
+  /// The GPUs that Slurm gave to the job times the time in which it ran; absent where no record has
+  /// GPUs.
+  std::optional<Seconds> gpu_time{};
+  std::vector<std::string> notes{};  ///< what was left out, and why: sentences
 };
 
 /// One report for each job, in the order of their IDs; those without a job last. A record that is
@@ -94,6 +97,8 @@ struct JobReport {
 
 /// For people.
 [[nodiscard]] std::string to_text(const std::vector<JobReport>& reports, const TextStyle& style);
+/// One line for each: "job 77: 1.840 MJ ±0.020 MJ, 3.2 GPU-hours".
+[[nodiscard]] std::string to_brief_text(const std::vector<JobReport>& reports);
 /// `wattle.report/1`, one line with its end.
 [[nodiscard]] std::string to_json(const std::vector<JobReport>& reports);
 

@@ -20,6 +20,14 @@
 namespace wattle {
 namespace {
 
+constexpr double kHourS = 3600.0;
+
+/// "3.2", "1250", "0.0012".
+std::string hours_text(Seconds time) {
+  const double hours = time.count() / kHourS;
+  return hours >= 100.0 ? fmt::format("{:.0f}", hours) : fmt::format("{:.2g}", hours);
+}
+
 /// "0, 2 to 5, 9"
 std::string ranges_text(const std::vector<unsigned>& numbers) {
   std::vector<std::string> parts;
@@ -145,6 +153,8 @@ nlohmann::ordered_json json_of(const JobReport& report) {
           {"is_lower_bound", is_job_lower_bound(report)},
           {"cpu_s", or_null(report.cpu)},
           {"peak_rss_bytes", or_null(report.peak_rss_bytes)},
+          {"gpu_hours", report.gpu_time ? nlohmann::ordered_json(report.gpu_time->count() / kHourS)
+                                        : nlohmann::ordered_json(nullptr)},
           {"nodes", std::move(nodes)},
           {"runs", std::move(runs)},
           {"units", std::move(units)},
@@ -213,11 +223,16 @@ std::string uncertainty_note(const JobReport& report) {
 }
 
 std::vector<std::pair<std::string, std::string>> facts_of(const JobReport& report) {
-  return {{"time", to_text(Seconds(std::max(0.0, report.ended_unix_s - report.started_unix_s)))},
-          {"cpu", report.cpu ? to_text(*report.cpu) : "unknown"},
-          {"memory", report.peak_rss_bytes
-                         ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"
-                         : "unknown"}};
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"time", to_text(Seconds(std::max(0.0, report.ended_unix_s - report.started_unix_s)))},
+      {"cpu", report.cpu ? to_text(*report.cpu) : "unknown"},
+      {"memory", report.peak_rss_bytes
+                     ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"
+                     : "unknown"}};
+  if (report.gpu_time) {
+    facts.emplace_back("gpus", fmt::format("{} GPU-hours", hours_text(*report.gpu_time)));
+  }
+  return facts;
 }
 
 std::string to_text(const std::vector<JobReport>& reports, const TextStyle& style) {
@@ -225,6 +240,22 @@ std::string to_text(const std::vector<JobReport>& reports, const TextStyle& styl
   for (const JobReport& report : reports) {
     if (!text.empty()) text += "\n";
     text += text_of(report, style);
+  }
+  return text;
+}
+
+std::string to_brief_text(const std::vector<JobReport>& reports) {
+  std::string text;
+  for (const JobReport& report : reports) {
+    text += report.job.empty() ? "no job" : fmt::format("job {}", printable(report.job));
+    text += ": ";
+    text += report.energy ? (is_job_lower_bound(report) ? "at least " : "") +
+                                to_text(*report.energy, report.uncertainty)
+                          : "energy unknown";
+    if (report.gpu_time) {
+      text += fmt::format(", {} GPU-hours", hours_text(*report.gpu_time));
+    }
+    text += '\n';
   }
   return text;
 }

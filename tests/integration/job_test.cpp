@@ -122,7 +122,12 @@ TEST_F(JobTest, JsonNamesTheSlurmJob) {
                     {"SLURM_STEP_ID", "2"},
                     {"SLURM_PROCID", "8"},
                     {"SLURM_LOCALID", "0"}})["slurm"],
-            (Json{{"job_id", "4711"}, {"step_id", "2"}, {"rank", "8"}, {"local_rank", "0"}}));
+            (Json{{"job_id", "4711"},
+                  {"step_id", "2"},
+                  {"rank", "8"},
+                  {"local_rank", "0"},
+                  {"gpus", nullptr},
+                  {"tasks", nullptr}}));
   EXPECT_TRUE(run_in({})["slurm"].is_null());
 }
 

@@ -32,6 +32,7 @@ examples:
 struct ReportOptions {
   std::vector<std::string> words;  ///< files and IDs; not empty
   bool json = false;
+  bool brief = false;
   std::string html_path{};  ///< empty: none; "-": stdout, in place of the text
 };
 
@@ -44,11 +45,13 @@ struct RawReport {
     command.add_option("RUN", report.words, "Files of records, IDs of saved runs, or queries")
         ->type_name("");
     command.add_flag("--json", report.json, "As JSON on stdout");
+    command.add_flag("--brief", report.brief, "One line for each job");
     add_html(command, report.html_path);
   }
   [[nodiscard]] ReportOptions checked(const CommandLine& /*line*/) const {
     if (report.words.empty()) throw InvalidArgument("a run is missing: wattle report FILE|ID...");
     check_page_path(report.html_path, report.json);
+    if (report.brief && report.json) throw InvalidArgument("--brief and --json exclude each other");
     return report;
   }
 };
@@ -65,7 +68,9 @@ int execute(const ReportOptions& options) {
     return kNothing;
   }
   const std::vector<JobReport> reports = job_reports(loaded.records);
-  write_result(options.json ? to_json(reports) : to_text(reports, style_of(STDOUT_FILENO)),
+  write_result(options.json    ? to_json(reports)
+               : options.brief ? to_brief_text(reports)
+                               : to_text(reports, style_of(STDOUT_FILENO)),
                options.html_path, [&] { return html::to_html(html::page_of(reports)); });
   return loaded.problems.empty() ? 0 : kIncomplete;
 }

@@ -77,6 +77,37 @@ TEST(JobReport, CountsTheEnergyOfEachMachineOnce) {
   EXPECT_THAT(text, HasSubstr("n1, n2: no DRAM: no counter"));
 }
 
+TEST(JobReport, CountsGpusOnEachNodeForTheTimeInWhichItsRunsWentOn) {
+  NamedRecord batch = run_of({.host = "n1", .length_s = 3600.0});
+  NamedRecord step = run_of({.host = "n1", .begin_s = 1500.0, .length_s = 900.0});
+  NamedRecord other = run_of({.host = "n2", .length_s = 1800.0});
+  batch.record.slurm->gpus = 4;
+  step.record.slurm->gpus = 4;
+  other.record.slurm->gpus = 2;
+  const auto reports = job_reports({batch, step, other});
+  ASSERT_THAT(reports, SizeIs(1));
+  EXPECT_EQ(reports[0].gpu_time, Seconds(5.0 * 3600.0));
+  EXPECT_THAT(to_brief_text(reports),
+              AllOf(StartsWith("job 77: 200.0 J ±"), HasSubstr(", 5 GPU-hours\n")));
+  EXPECT_EQ(nlohmann::json::parse(to_json(reports))["reports"][0]["gpu_hours"], 5.0);
+}
+
+TEST(JobReport, HasNoGpuHoursWithoutGpusAndNoneOfADamagedRecord) {
+  NamedRecord damaged = run_of({});
+  damaged.record.slurm->gpus = 4'000'000'000U;
+  for (const NamedRecord& record : {run_of({}), damaged}) {
+    const auto reports = job_reports({record});
+    EXPECT_EQ(reports[0].gpu_time, std::nullopt);
+    EXPECT_EQ(to_brief_text(reports), "job 77: 100.0 J ±3.0 J\n");
+    EXPECT_TRUE(nlohmann::json::parse(to_json(reports))["reports"][0]["gpu_hours"].is_null());
+  }
+}
+
+TEST(JobReport, SaysBrieflyWhatIsUnknown) {
+  EXPECT_EQ(to_brief_text(job_reports({run_of({.job = "", .energy_j = std::nullopt})})),
+            "no job: energy unknown\n");
+}
+
 TEST(JobReport, AddsWhatComesBackInEachRunWithItsSign) {
   std::vector<NamedRecord> records;
   for (int i = 0; i < 4; ++i) {

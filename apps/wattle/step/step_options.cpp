@@ -1,0 +1,121 @@
+#include "step/step_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/files/state_folder.hpp"
+#include "base/text/parse.hpp"
+#include "base/text/text.hpp"
+#include "cli/common_options.hpp"
+#include "cli/option_values.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/value_option.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kStepFooter = R"(
+Measures this machine until stdin ends, a line "end" comes, or INT, TERM or HUP. Slurm's plugin
+starts one per step and node (srun --wattle), as do the prolog scripts of fleet/slurm. The record
+goes to FOLDER/job-JOB.step-STEP.node-NODE.json, where wattle report adds the nodes up. CMD is the
+step's command, for the record: it is not run.
+Exit status: 0, 1 if the record cannot be written, 64 for a wrong option.
+
+examples:
+  wattle step --job 77 --step 0 --node n1 -- ./solver < pipe
+  wattle step --sum --job 77
+)";
+
+/// The options as they are written.
+struct RawStep {
+  StepOptions step;
+  RawRoots roots;
+  RawSaveOptions save;
+  std::string folder;
+  std::string interval = "1";
+  std::string wait;
+  std::string pid;
+  std::string restarts;
+  std::string allocated;
+  std::string nodes;
+
+  void add(CLI::App& command);
+  [[nodiscard]] StepOptions checked(const CommandLine& line) const;
+};
+
+void RawStep::add(CLI::App& command) {
+  command.footer(kStepFooter);
+  add_value(command, "--job", step.place.job, "ID", "The job");
+  add_value(command, "--step", step.place.step, "ID", "The step: 0, 1 ..., batch");
+  add_value(command, "--node", step.place.node, "NAME", "This machine as Slurm names it");
+  add_value(command, "--restarts", restarts, "NUMBER", "How often the job was requeued");
+  add_value(command, "--array", step.array, "ID", "Array and task, 70_3: a tag of the saved run");
+  add_value(command, "--name", step.job_name, "NAME", "The job's name: a tag of the saved run");
+  add_value(command, "--folder", folder, "FOLDER",
+            "Folder of the records (default: wattle/slurm in the state folder)");
+  add_value(command, "--pid", pid, "PID", "Measure what the descendants of this process use");
+  add_value(command, "--gpus", step.gpus, "LIST", kGpusHelp);
+  add_value(command, "--allocated-gpus", allocated, "NUMBER",
+            "GPUs that the job has on this machine, for GPU-hours");
+  add_value(command, "--interval", interval, "SECONDS", "Seconds between two readings");
+  add_save(command, save, "the step");
+  command.add_flag("--comment", step.comments,
+                   "At the end write the sum of the job's records into its comment (scontrol)");
+  command.add_flag("--sum", step.sums,
+                   "Measure nothing: print the sum of the job's records, or of one step's");
+  command.add_flag("--json", step.json, "With --sum: as JSON");
+  add_value(command, "--nodes", nodes, "NUMBER",
+            "With --sum: wait for the records of NUMBER nodes");
+  add_value(command, "--wait", wait, "SECONDS", "With --nodes: for at most SECONDS (default: 2)");
+  add_roots(command, roots);
+}
+
+/// 0 if `text` is empty.
+unsigned number_of(const char* option, const std::string& text) {
+  constexpr unsigned kMost = 1U << 22U;  // the largest process number of Linux
+  if (text.empty()) return 0;
+  const auto number = parse_unsigned<unsigned>(text);
+  if (!number || *number > kMost) {
+    throw InvalidArgument(
+        fmt::format("{} takes a number up to {}, not '{}'", option, kMost, printable(text)));
+  }
+  return *number;
+}
+
+StepOptions RawStep::checked(const CommandLine& line) const {
+  StepOptions options = step;
+  options.command = line.after;
+  options.system = system_of(roots);
+  options.interval = parse_interval(interval);
+  options.wait = parse_interval(wait.empty() ? "2" : wait, "--wait");
+  options.folder = folder.empty() ? state_folder() / "slurm" : std::filesystem::path(folder);
+  check_step_word("--job", options.place.job);
+  if (!options.sums || !options.place.step.empty()) check_step_word("--step", options.place.step);
+  if (!options.sums) check_step_word("--node", options.place.node);
+  options.place.restarts = number_of("--restarts", restarts);
+  options.pid = static_cast<pid_t>(number_of("--pid", pid));
+  options.nodes = number_of("--nodes", nodes);
+  if (!allocated.empty()) options.allocated_gpus = number_of("--allocated-gpus", allocated);
+  options.saving = checked_save(save);
+  return options;
+}
+
+}  // namespace
+
+extern constinit const Subcommand kStepSubcommand = {
+    .name = "step",
+    .group = HelpGroup::measure,
+    .summary = "Measure a step of a Slurm job; its plugin runs this",
+    .arguments = " [-- CMD [ARG...]]",
+    .takes_command = true,
+    .add = add_options<RawStep>,
+    .run = execute_with<StepOptions>,
+    .opens_counters = [](const std::any& options) {
+      return !std::any_cast<const StepOptions&>(options).sums;
+    }};
+
+}  // namespace wattle::app
