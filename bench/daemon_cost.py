@@ -3,7 +3,8 @@
 usage: daemon_cost.py WATTLED [NVML_LIBRARY]
 
 Two sockets with their memory are made up (files of the powercap interface). With the tests' own
-libnvidia-ml.so.1 as NVML_LIBRARY the scrapes are of eight made-up GPUs too. Where
+libnvidia-ml.so.1 as NVML_LIBRARY the scrapes are of eight made-up GPUs too, and a daemon is measured that divides
+energy among 200 made-up pods. Where
 prometheus-node-exporter is installed, its rapl collector is scraped beside wattled, in turn and on the
 same tree.
 """
@@ -21,6 +22,8 @@ import time
 
 SUBSCRIBERS = 1000
 SCRAPES = 300
+PODS = 200
+DIVISIONS_S = 20
 ROUNDS = 9
 FIRST_ENERGY_UJ = 100_000_000_000  # as long as all that follow: written in place
 
@@ -161,6 +164,68 @@ def measure_scrapes(program, folder, library):
               f"mean of {SCRAPES}")
 
 
+def use_cpus(cgroup, ended):
+    """All pods, until `ended`, which begin before this returns."""
+    files = []
+    for pod in range(PODS):
+        place = f"{cgroup}/kubepods/burstable/pod{pod:08x}-0000-4000-8000-000000000000"
+        os.makedirs(place)
+        files.append(os.open(f"{place}/cpu.stat", os.O_WRONLY | os.O_CREAT))
+    used_us = 10**12
+
+    def use_more():
+        nonlocal used_us
+        used_us += 1000
+        for number, file in enumerate(files):
+            os.pwrite(file, f"usage_usec {used_us + number}\nuser_usec 1\nsystem_usec 1\n".encode(), 0)
+
+    def run():
+        while not ended.wait(0.2):
+            use_more()
+
+    use_more()
+    using = threading.Thread(target=run)
+    using.start()
+    return using
+
+
+def measure_shares(program, folder, library):
+    """Scrapes and divisions with shares of pods, which use the CPUs, and of eight GPUs, each with a process."""
+    cgroup = f"{folder}/sys/fs/cgroup"
+    os.makedirs(cgroup)
+    with open(f"{cgroup}/cgroup.controllers", "w", encoding="ascii") as out:
+        out.write("cpu\n")
+    with open(f"{folder}/gpus", "w", encoding="ascii") as out:
+        for gpu in range(8):
+            out.write(f"gpu NVIDIA H100 PCIe\nuuid GPU-{gpu}\npower step 0 {100 + gpu}\nprocess compute {os.getpid()} 1000\n")
+    os.environ["WATTLE_FAKE_NVML"] = f"{folder}/gpus"
+    ended = threading.Event()
+    using = use_cpus(cgroup, ended)
+    try:
+        with daemon(program, folder, library, "--enable", "shares", "--shares-interval", "1", "--shares-top",
+                    str(2 * PODS)) as wattled:
+            for _ in range(100):
+                text = read_scrape(wattled.place)
+                if text.count(b'group_kind="pod"') >= PODS:
+                    break
+                time.sleep(0.1)
+            else:
+                sys.exit("the pods are not in the scrape")
+            before = cpu_s(wattled.pid)
+            time.sleep(DIVISIONS_S)
+            division_ms = (cpu_s(wattled.pid) - before) / DIVISIONS_S * 1e3
+            begin = time.monotonic()
+            cost_ms = scrape_cost_ms(wattled.pid, wattled.place, SCRAPES)
+            others_ms = (time.monotonic() - begin) * division_ms / SCRAPES
+            print(f"a scrape of /metrics with shares of {PODS} pods and 8 GPUs: {cost_ms - others_ms:.2f} ms of processor "
+                  f"time, mean of {SCRAPES}; {len(text) / 1000:.0f} kB")
+            print(f"a division among {PODS} pods: {division_ms:.2f} ms of processor time, mean of {DIVISIONS_S}; "
+                  f"resident {status(wattled.pid, 'VmRSS') / 1024:.1f} MiB")
+    finally:
+        ended.set()
+        using.join()
+
+
 def compare_with_exporter(program, folder):
     exporter = shutil.which("prometheus-node-exporter")
     if exporter is None:
@@ -200,6 +265,8 @@ def main():
             measure_memory(program, folder)
             compare_with_exporter(program, folder)
             measure_scrapes(program, folder, library)
+            if library:
+                measure_shares(program, folder, library)
         finally:
             ended.set()
             counting.join()

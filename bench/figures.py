@@ -142,6 +142,8 @@ BENCHMARKS = [
         Promise("a subscriber that waits", 2, "KiB", r"^a subscriber: ([0-9.]+) KiB"),
         Promise("a scrape of `/metrics`, 2 sockets and 8 GPUs", 1, "ms",
                 r"\(with GPUs\): ([0-9.]+) ms"),
+        Promise("the same with shares of 200 pods", 3, "ms",
+                r"^a scrape of /metrics with shares .*: ([0-9.]+) ms"),
     ]),
     Benchmark("daemon, flood", ["/usr/bin/python3", "bench/daemon_flood.py",
                                 "{build}/apps/wattled/wattled"], [

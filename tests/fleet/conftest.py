@@ -19,8 +19,9 @@ from otlp_collector import Collector
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 FLEET = PROJECT / "fleet"
+POD = "0f6e3a52-5f0c-4a8e-9a6f-0a3c1d2e4f56"
 GPUS = (
-    "gpu NVIDIA H100 80GB HBM3\nuuid GPU-aaaa\npower step 0 500\nlimit 700 700\nutilization 90 50\n"
+    "gpu NVIDIA H100 80GB HBM3\nuuid GPU-aaaa\nprocess compute 4711 1000000\npower step 0 500\nlimit 700 700\nutilization 90 50\n"
     "memory 80000000000 60000000000\ntemperature 60\nclocks 1980 2619\n"
     "gpu NVIDIA A100\nuuid GPU-bbbb\npci 0000:61:00\npower step 0 60\nlimit 400 400\nutilization 0 0\n"
     "memory 40000000000 500000000\ntemperature 35\nclocks 210 1215\ncounter none\n"
@@ -92,6 +93,15 @@ class Machine:
             "model name\t: Made up\nphysical id\t: 0\ncore id\t\t: 0\n\n"
         )
         (root / "gpus").write_text(GPUS)
+        # A pod, whose process uses the first GPU.
+        pod = f"kubepods/burstable/pod{POD}"
+        group = root / "sys" / "fs" / "cgroup"
+        (group / pod).mkdir(parents=True)
+        (group / "cgroup.controllers").write_text("cpu\n")
+        (group / pod / "cpu.stat").write_text("usage_usec 1000000\n")
+        (root / "proc" / "4711").mkdir()
+        (root / "proc" / "4711" / "cgroup").write_text(f"0::/{pod}\n")
+        (root / "pods" / f"ml_train-0_{POD}").mkdir(parents=True)
         self.player = subprocess.Popen(
             [os.environ["WATTLE_TEST_PLAYER"], "3600000", *words], stdout=subprocess.DEVNULL
         )
@@ -171,7 +181,8 @@ class Daemon:
                 for theirs, ours in places.items():
                     word = word.replace(theirs, ours)
                 arguments.append(word)
-            return [*without, os.environ["WATTLE_TEST_DAEMON"], *arguments]
+            shares = ["--enable=shares", "--shares-interval=1", f"--pod-logs-dir={machine.root}/pods"]
+            return [*without, os.environ["WATTLE_TEST_DAEMON"], *arguments, *shares]
 
         self.process, self.port = start_at_free_port(
             command, env=machine.environment, stdout=subprocess.DEVNULL, stderr=open(root / "log", "w")
@@ -247,11 +258,12 @@ def samples_of(text):
 
 @pytest.fixture(scope="session")
 def scraped(daemon):
-    """What the daemon serves, once mean powers and integrated energies are known."""
+    """What the daemon serves, once mean powers, integrated energies and shares are known."""
 
     def complete():
         samples = samples_of(daemon.get("/metrics")[1])
         ready = len(samples.get("wattle_power_watts", [])) == 4 and "wattle_energy_uncertainty_joules" in samples
+        ready = ready and "wattle_share_group_info" in samples
         return samples if ready else None
 
     return eventually(complete, pause=0.3)

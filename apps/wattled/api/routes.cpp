@@ -14,6 +14,7 @@
 #include "api/metrics.hpp"
 #include "api/metrics_text.hpp"
 #include "api/power_answer.hpp"
+#include "api/share_routes.hpp"
 #include "api/unit_routes.hpp"
 #include "serve/wall_time.hpp"
 #include "wattle/wattle.hpp"
@@ -147,8 +148,10 @@ void sensors(Service& service, const Request& /*request*/, const ExchangePtr& ex
 void metrics(Service& service, const Request& request, const ExchangePtr& exchange) {
   const MetricsFormat format = metrics_format(request.head.accept.value_or(""));
   const bool has_units = may_see_units(service, request);
-  service.scrape().gather(service.view(request), [&service, exchange, format,
-                                                  has_units](std::vector<DomainMetrics> domains) {
+  const SharedEnergy* shares = service.shares();
+  if (shares != nullptr && !may_see_shares(*shares, request)) shares = nullptr;
+  service.scrape().gather(service.view(request), [&service, exchange, format, has_units,
+                                                  shares](std::vector<DomainMetrics> domains) {
     DaemonMetrics all{.version = std::string(version()),
                       .started_unix_s = service.scrape().started_unix_s(),
                       .own = own_cost(),
@@ -164,8 +167,10 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
         all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
       }
     }
+    std::vector<MetricFamily> families = families_of(all);
+    if (shares != nullptr) add_share_families(*shares, families);
     exchange->answer(
-        {.body = metrics_text(families_of(all), format), .content_type = content_type_of(format)});
+        {.body = metrics_text(families, format), .content_type = content_type_of(format)});
   });
 }
 
@@ -340,6 +345,7 @@ const std::vector<Route>& routes() {
   static const std::vector<Route> all = [] {
     std::vector<Route> made(kReadRoutes.begin(), kReadRoutes.end());
     made.insert(made.end(), unit_routes().begin(), unit_routes().end());
+    made.insert(made.end(), share_routes().begin(), share_routes().end());
     made.insert(made.end(), control_routes().begin(), control_routes().end());
     return made;
   }();

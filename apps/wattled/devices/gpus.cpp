@@ -131,6 +131,7 @@ DeviceFault driver_fault(unsigned status, const Sensor& sensor, std::string_view
 
 GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
   if (question == GpuQuestion::all) return ask_all(sensor);
+  if (question == GpuQuestion::processes) return {.processes = sensor.processes()};
   const bool is_power = question == GpuQuestion::power || question == GpuQuestion::streamed_power;
   if (!is_power && question != GpuQuestion::energy) {
     return ask_settings(sensor, question);

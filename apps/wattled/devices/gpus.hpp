@@ -31,6 +31,7 @@ enum class GpuQuestion : std::uint8_t {
   power_limit_range,  ///< mW: `value` to `high`
   persistence_mode,   ///< 0 or 1
   all,                ///< `readings`, without costly channels
+  processes,          ///< `processes`
 };
 
 /// Why a device has no value: an HTTP status and a sentence.
@@ -52,6 +53,8 @@ struct GpuAnswer {
   TimePoint at{};
   std::optional<DeviceFault> fault{};
   std::vector<Reading> readings{};  ///< one for each channel of the sensor
+  /// Who uses it; absent: the driver does not list them.
+  std::optional<std::vector<DeviceProcess>> processes{};
 };
 
 /// Asks the sensor. Blocks while its driver does.

@@ -1,8 +1,9 @@
 #include "serve/enabled_groups.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <variant>
 
 #include "base/text/option_words.hpp"
 #include "base/text/split.hpp"
@@ -10,13 +11,15 @@
 namespace wattle::daemon {
 namespace {
 
-/// Absent: the dashboard, which is no scope.
-using Group = std::optional<Scope>;
+/// What is no scope.
+enum class Extra : std::uint8_t { dashboard, shares };
+using Group = std::variant<Scope, Extra>;
 
 constexpr auto kGroups = [] {
-  WordTable<Group, kScopes.size() + 1> groups{};
+  WordTable<Group, kScopes.size() + 2> groups{};
   std::ranges::copy(kScopes, groups.begin());
-  groups.back() = {"dashboard", std::nullopt};
+  groups[kScopes.size()] = {"dashboard", Extra::dashboard};
+  groups.back() = {"shares", Extra::shares};
   return groups;
 }();
 
@@ -26,14 +29,14 @@ EnabledGroups enabled_groups(std::string_view list) {
   EnabledGroups enabled;
   for (const std::string& item : items_of(list)) {
     const Group group = value_of_word("--enable", item, kGroups);
-    if (!group) {
-      enabled.has_dashboard = true;
-    } else if (std::ranges::count(enabled.scopes, *group) == 0) {
-      enabled.scopes.push_back(*group);
+    if (const Extra* const extra = std::get_if<Extra>(&group)) {
+      (*extra == Extra::shares ? enabled.has_shares : enabled.has_dashboard) = true;
+    } else if (std::ranges::count(enabled.scopes, std::get<Scope>(group)) == 0) {
+      enabled.scopes.push_back(std::get<Scope>(group));
     }
   }
   if (!enabled.scopes.empty()) return enabled;
-  if (!enabled.has_dashboard) {
+  if (!enabled.has_dashboard && !enabled.has_shares) {
     throw InvalidArgument("--enable takes a list of what to serve, not ''");
   }
   enabled.scopes = {Scope::gpu_read, Scope::cpu_read};

@@ -11,6 +11,7 @@ namespace wattle::daemon {
 struct EnabledGroups {
   std::vector<Scope> scopes;  ///< each once; if none is listed, those for reading
   bool has_dashboard = false;
+  bool has_shares = false;
 };
 
 /// Throws `InvalidArgument` for an unknown word or an empty list.

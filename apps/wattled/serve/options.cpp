@@ -20,6 +20,7 @@
 #include "serve/enabled_groups.hpp"
 #include "serve/lifetime.hpp"
 #include "serve/option_values.hpp"
+#include "serve/share_options.hpp"
 #include "serve/otlp_options.hpp"
 #include "serve/unknown_words.hpp"
 #include "wattle/error.hpp"
@@ -48,6 +49,7 @@ struct Raw {
   std::string tcp = "127.0.0.1:4938";
   std::string enable = "gpu-read,cpu-read";
   RawPageOptions pages;
+  RawShareOptions shares;
   RawOtlpOptions otlp;
   std::string stream_format = "per-device";
   std::string gpu_backend = "auto";
@@ -117,6 +119,7 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
   check(!options.history_dir.empty(), "--history-dir is not given", {"--history-size"});
   check(options.telemetry.has_value(), "--otlp is not given", kOtlpOptions);
   check(options.serves_dashboard, "--enable dashboard is not given", {"--dashboard-machines"});
+  check(options.shares.has_value(), "--enable shares is not given", kShareOptions);
   check(has_key, "--signing-key-path is not given",
         {"--revoked", "--audience", "--max-streams-per-token"});
   check(std::ranges::count(options.enabled, Scope::gpu_control) > 0,
@@ -141,6 +144,8 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   serve.enabled = std::move(groups.scopes);
   serve.serves_dashboard = groups.has_dashboard;
   serve.pages = checked_pages(raw.pages);
+  const SharesOptions shares = checked_shares(raw.shares);
+  if (groups.has_shares) serve.shares = shares;
   serve.telemetry = checked_otlp(raw.otlp);
   serve.stream_format = value_of_word("--stream-format", raw.stream_format, kStreamFormats);
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
@@ -155,6 +160,7 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   if (!raw.sysfs.empty()) serve.system.sysfs = raw.sysfs;
   if (!raw.procfs.empty()) serve.system.procfs = raw.procfs;
   if (!raw.nvml_library.empty()) serve.system.nvml_library = raw.nvml_library;
+  if (serve.shares) serve.shares->places.system = serve.system;
   serve.without_effect = without_effect(app, serve);
   return serve;
 }
@@ -231,10 +237,12 @@ void add_devices(CLI::App& serve, Raw& raw) {
   serve
       .add_option("--enable", raw.enable,
                   "What to serve, comma-separated: gpu-read, cpu-read, gpu-control, dashboard (a "
-                  "page for browsers at /; alone: with gpu-read,cpu-read)")
+                  "page for browsers at /), shares (energy of pods, jobs, services); without one "
+                  "for reading: with gpu-read,cpu-read")
       ->type_name("LIST")
       ->join(',');
   add_page_options(serve, raw.pages);
+  add_share_options(serve, raw.shares);
   serve.add_flag("--keep-settings", to.keeps_settings,
                  "Keep GPUs as clients set them (default: restore them at the end)");
   add_named(serve, "--settings-journal", to.journal_path,

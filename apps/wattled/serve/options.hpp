@@ -13,6 +13,7 @@
 #include "auth/token.hpp"
 #include "http/listening.hpp"
 #include "serve/page_options.hpp"
+#include "shares/shared_energy.hpp"
 #include "telemetry/telemetry.hpp"
 #include "wattle/system.hpp"
 #include "wire/messages.hpp"
@@ -35,6 +36,7 @@ struct ServeOptions {
   bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   bool serves_dashboard = false;  ///< a page for browsers at /
+  std::optional<SharesOptions> shares{};  ///< absent: energy is not divided
   PageOptions pages{};
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;

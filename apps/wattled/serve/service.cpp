@@ -62,6 +62,11 @@ void Service::set_energy_history(std::unique_ptr<EnergyHistory> history) {
   }
 }
 
+void Service::divide_energy(SharesOptions options, bool has_strangers) {
+  if (has_strangers) options.public_cpu_period = options_.public_cpu_period;
+  shares_ = std::make_unique<SharedEnergy>(scrape_, gpus_, cpus_, loop_, std::move(options));
+}
+
 DomainKinds Service::missing_kinds() const {
   DomainKinds missing;
   if (is_enabled(Scope::gpu_read) || is_enabled(Scope::gpu_control)) {

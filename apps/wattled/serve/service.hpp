@@ -27,6 +27,7 @@
 #include "sensors/cpu_zones.hpp"
 #include "sensors/sensor.hpp"
 #include "serve/page_options.hpp"
+#include "shares/shared_energy.hpp"
 
 namespace wattle::daemon {
 
@@ -123,6 +124,10 @@ class Service {
   /// Enables requests for the energy of past windows, and of units of work.
   void set_energy_history(std::unique_ptr<EnergyHistory> history);
 
+  /// Divides energy among groups of processes from now on. `has_strangers`: some callers see CPU
+  /// energy rounded.
+  void divide_energy(SharesOptions options, bool has_strangers);
+
   /// The kinds of which no device is served, though their groups are enabled.
   [[nodiscard]] DomainKinds missing_kinds() const;
   /// Serves what was found of such kinds after the start, and takes over the reasons for the rest.
@@ -168,6 +173,8 @@ class Service {
   [[nodiscard]] EnergyHistory* energy_history() const noexcept { return history_.get(); }
   /// Null: no history is kept, or one that is too short for them.
   [[nodiscard]] ServedUnits* units() const noexcept { return units_.get(); }
+  /// Null: no energy is divided among groups of processes.
+  [[nodiscard]] const SharedEnergy* shares() const noexcept { return shares_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
@@ -206,6 +213,7 @@ class Service {
   Scrape scrape_;
   std::unique_ptr<EnergyHistory> history_;
   std::unique_ptr<ServedUnits> units_;  ///< reads the history
+  std::unique_ptr<SharedEnergy> shares_;
 };
 
 }  // namespace wattle::daemon

@@ -35,7 +35,7 @@ void ShareLedger::end_rows(TimePoint at) {
   });
 }
 
-void ShareLedger::give_rows(TimePoint at, const std::vector<DividedEnergy>& divided) {
+void ShareLedger::give_rows(const std::vector<DividedEnergy>& divided) {
   std::map<CgroupGroup, std::uint64_t> wanted;
   for (const DividedEnergy& energy : divided) {
     for (const auto& [group, uj] : energy.groups_uj) {
@@ -48,7 +48,7 @@ void ShareLedger::give_rows(TimePoint at, const std::vector<DividedEnergy>& divi
   std::ranges::stable_sort(order, std::ranges::greater(), &decltype(order)::value_type::first);
   for (const auto& [uj, group] : order) {
     if (rows_.size() >= most_rows_) return;
-    rows_.emplace(*group, LedgerRow{.since = at});
+    rows_.try_emplace(*group);
   }
 }
 
@@ -90,7 +90,7 @@ void ShareLedger::add(TimePoint at, Seconds length, const std::vector<DividedEne
     }
   }
   end_rows(at);
-  give_rows(at, divided);
+  give_rows(divided);
   for (const DividedEnergy& energy : divided) take(place_of(energy), length, energy);
 }
 

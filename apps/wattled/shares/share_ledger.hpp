@@ -44,7 +44,6 @@ struct LedgerDomain {
 
 /// A group that has counters of its own.
 struct LedgerRow {
-  TimePoint since{};                    ///< when they were 0
   std::optional<TimePoint> ended{};     ///< absent: the group is there
   std::vector<SharedAmount> amounts{};  ///< by domain; the last ones may be missing
 
@@ -82,7 +81,7 @@ class ShareLedger {
  private:
   [[nodiscard]] std::size_t place_of(const DividedEnergy& divided);
   void end_rows(TimePoint at);
-  void give_rows(TimePoint at, const std::vector<DividedEnergy>& divided);
+  void give_rows(const std::vector<DividedEnergy>& divided);
   void take(std::size_t place, Seconds length, const DividedEnergy& divided);
 
   std::size_t most_rows_;

@@ -1,0 +1,248 @@
+#include "shares/shared_energy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "api/public_cpu.hpp"
+#include "base/files/file.hpp"
+#include "base/text/text.hpp"
+#include "report/share.hpp"
+#include "usage/gpu/gpu_division.hpp"
+#include "usage/gpu/gpu_monitor.hpp"
+#include "usage/process/process_times.hpp"
+#include "usage/process/procfs.hpp"
+#include "usage/tree/process_tree.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// A shorter interval says nothing of the idle power.
+constexpr Seconds kLeastLength{0.5};
+
+/// The group of a process; absent if it is gone, or not seen from here.
+std::optional<CgroupGroup> group_of_process(const System& system, pid_t pid) {
+  const std::string path = cgroup_of(system, pid);
+  if (path == "?") return std::nullopt;
+  if (auto place = group_of_cgroup(path)) return std::move(place->group);
+  return CgroupGroup{CgroupKind::cgroup, printable(path)};
+}
+
+bool is_mps_server(const System& system, pid_t pid) {
+  return read_line((system.procfs / std::to_string(pid) / "comm").string()) == kMpsServer;
+}
+
+/// The only pod of those that are there which has the device.
+std::optional<CgroupGroup> owner_of(const DeviceInfo* device, const ShareFiles& files) {
+  std::optional<CgroupGroup> owner;
+  if (device == nullptr) return owner;
+  for (const std::string& id : {device->id, device->pci_address}) {
+    const auto found = files.kubelet.owners.find(id);
+    if (id.empty() || found == files.kubelet.owners.end()) continue;
+    for (const std::string& uid : found->second) {
+      CgroupGroup pod{CgroupKind::pod, printable(uid)};
+      if (!files.groups_us.contains(pod) || owner == pod) continue;
+      if (owner) return std::nullopt;
+      owner = std::move(pod);
+    }
+  }
+  return owner;
+}
+
+/// Longer than the interval: it was not known in the last one.
+bool lacks_time(const EnergyStep& step, Seconds length) { return step.length > length * 1.5; }
+
+}  // namespace
+
+SharedEnergy::SharedEnergy(Scrape& scrape, Gpus& gpus, Cpus& cpus, Loop& loop,
+                           SharesOptions options)
+    : scrape_(scrape),
+      gpus_(gpus),
+      loop_(loop),
+      options_(std::move(options)),
+      view_(cpus, loop,
+            is_public() ? public_quantum_uj(options_.public_cpu_period) : 0,
+            options_.public_cpu_period),
+      reader_(std::make_shared<ShareFileReader>(options_.places)),
+      take_(std::make_shared<std::function<void(std::shared_ptr<const ShareFiles>)>>(
+          [this](std::shared_ptr<const ShareFiles> files) { gather(std::move(files)); })),
+      since_(loop.now()),
+      ledger_(options_.most_rows),
+      sees_machine_pids_(!is_own_procfs(options_.places.system) || sees_machine_pids()),
+      sees_all_files_(sees_files_of_all(options_.places.system.procfs)),
+      pace_(loop, options_.interval, [this] { tick(); }) {
+  tick();
+  pace_.start();
+}
+
+void SharedEnergy::tick() {
+  if (is_busy_) return;  // a file or a driver hangs: this interval joins the next one
+  const auto work = [reader = reader_, now = loop_.now(), take = std::weak_ptr(take_),
+                     post = loop_.poster()] {
+    auto files = std::make_shared<const ShareFiles>(reader->read(now));
+    post([files = std::move(files), take] {
+      if (const auto receiver = take.lock()) (*receiver)(files);
+    });
+  };
+  is_busy_ = worker_.add(work);
+}
+
+void SharedEnergy::gather(std::shared_ptr<const ShareFiles> files) {
+  scrape_.gather(view_, [this, files = std::move(files)](Domains domains) {
+    gpus_.ask(gpus_.ids(), GpuQuestion::processes,
+              [this, files, domains = std::move(domains)](const Gpus::Answers& answers) {
+                divide(*files, domains, answers);
+                is_busy_ = false;
+              });
+  });
+}
+
+void SharedEnergy::divide(const ShareFiles& files, const Domains& domains,
+                          const Gpus::Answers& answers) {
+  const TimePoint at = loop_.now();
+  const Seconds length = last_at_ ? Seconds(at - *last_at_) : Seconds(0);
+  std::vector<DividedEnergy> divided;
+  if (auto cpus = divide_cpus(files, domains, at, length)) divided.push_back(std::move(*cpus));
+  for (const wire::DeviceId id : gpus_.ids()) {
+    const std::string name = gpu_domain_of(gpus_.sensor(id)).name();
+    const auto found = std::ranges::find(domains, name, &DomainMetrics::domain);
+    if (found == domains.end() || !found->additive) continue;
+    if (auto gpu = divide_one_gpu(files, *found, id, answers, at, length)) {
+      divided.push_back(std::move(*gpu));
+    }
+  }
+  std::set<CgroupGroup> live;
+  for (const auto& [group, used_us] : files.groups_us) live.insert(live.end(), group);
+  ledger_.add(at, length, divided, std::move(live));
+  last_at_ = at;
+  pod_names_ = files.kubelet.names;
+  no_groups_ = files.no_groups;
+  is_whole_ = files.is_whole;
+}
+
+IdlePower SharedEnergy::idle_power(const ShareFiles& files,
+                                   const std::vector<std::string>& domains, Watts power) {
+  lowest_ = std::min(lowest_.value_or(power), power);
+  IdlePower idle{.lowest = *lowest_};
+  std::vector<std::string> sorted = domains;
+  std::ranges::sort(sorted);
+  std::string why = files.baseline.unknown;
+  if (files.baseline.baseline) {
+    why = why_not_usable(*files.baseline.baseline, files.machine, sorted, to_unix(loop_.now()));
+  }
+  if (why.empty()) {
+    idle.baseline = files.baseline.baseline->power();
+    idle_ = {.is_measured = true,
+             .power = idle.baseline->typical,
+             .note = baseline_text(*files.baseline.baseline)};
+    return idle;
+  }
+  idle_ = {.power = idle.lowest,
+           .note = fmt::format("{}; taken as unexplained: the lowest power of an interval", why)};
+  return idle;
+}
+
+std::optional<DividedEnergy> SharedEnergy::divide_cpus(const ShareFiles& files,
+                                                       const Domains& domains, TimePoint at,
+                                                       Seconds length) {
+  std::vector<std::string> covers;
+  std::optional<std::uint64_t> measured_uj;
+  std::string unknown;
+  for (const DomainMetrics& metrics : domains) {
+    if (!metrics.additive || !is_shared(Domain::parse(metrics.domain))) continue;
+    covers.push_back(metrics.domain);
+    const auto step = steps_.take(metrics.domain, metrics.energy_j, at);
+    if (step) measured_uj = measured_uj.value_or(0) + step->uj;
+    if (!step || step->is_restart || lacks_time(*step, length)) {
+      unknown = fmt::format("the energy of {} is not known for the whole interval", metrics.domain);
+    }
+  }
+  if (!measured_uj || length < kLeastLength) return std::nullopt;
+  DividedEnergy divided;
+  if (unknown.empty()) unknown = files.no_groups;
+  if (unknown.empty()) {
+    const Watts power = Joules(static_cast<double>(*measured_uj) * 1e-6) / length;
+    divided = divide_cpu(*measured_uj, length,
+                         {.groups_us = files.groups_us, .busy_us = files.busy_us},
+                         idle_power(files, covers, power));
+  } else {
+    divided = undivided(*measured_uj, std::move(unknown));
+  }
+  divided.domain = "cpu";
+  divided.covers = std::move(covers);
+  return divided;
+}
+
+GpuParts SharedEnergy::parts_of_users(const Domain& gpu, const DomainMetrics& metrics,
+                                      const GpuAnswer& answer, TimePoint at,
+                                      std::vector<CgroupGroup>& groups) {
+  if (!sees_machine_pids_) {
+    return {.unknown = "this is a container with process numbers of its own"};
+  }
+  const System& system = options_.places.system;
+  const auto& users =
+      users_[gpu].take(ProcessList{.at = at, .number = ++lists_, .processes = answer.processes}, at);
+  const bool has_mps = users && std::ranges::any_of(*users, [&](const GpuUser& user) {
+    return is_mps_server(system, user.pid);
+  });
+  GpuLoad load{.users = users, .users_unknown = why_users_are_missing(gpu, sees_all_files_)};
+  if (metrics.utilization_ratio) load.utilization_percent = *metrics.utilization_ratio * 100.0;
+  return divide_gpu(
+      load,
+      [&](const GpuUser& user) -> std::optional<std::size_t> {
+        const auto group = group_of_process(system, user.pid);
+        if (!group) return std::nullopt;
+        const auto found = std::ranges::find(groups, *group);
+        if (found != groups.end()) return static_cast<std::size_t>(found - groups.begin());
+        groups.push_back(*group);
+        return groups.size() - 1;
+      },
+      has_mps);
+}
+
+std::optional<DividedEnergy> SharedEnergy::divide_one_gpu(const ShareFiles& files,
+                                                          const DomainMetrics& metrics,
+                                                          wire::DeviceId id,
+                                                          const Gpus::Answers& answers,
+                                                          TimePoint at, Seconds length) {
+  const Sensor& sensor = gpus_.sensor(id);
+  std::vector<CgroupGroup> groups;
+  const auto answer = answers.find(id);
+  const GpuParts parts =
+      parts_of_users(gpu_domain_of(sensor), metrics,
+                     answer == answers.end() ? GpuAnswer{} : answer->second, at, groups);
+  const auto step = steps_.take(metrics.domain, metrics.energy_j, at);
+  if (!step || length < kLeastLength) return std::nullopt;
+  DividedEnergy divided;
+  if (step->is_restart || lacks_time(*step, length)) {
+    divided = undivided(step->uj, "its energy is not known for the whole interval");
+  } else {
+    divided = divide_gpu_energy(step->uj, parts, groups, owner_of(sensor.device(), files));
+  }
+  divided.domain = metrics.domain;
+  divided.covers = {metrics.domain};
+  return divided;
+}
+
+std::vector<std::string> SharedEnergy::notes() const {
+  std::vector<std::string> notes;
+  if (!no_groups_.empty()) {
+    notes.push_back(no_groups_);
+  } else if (!is_whole_) {
+    notes.push_back(fmt::format("not all groups are read: there are more than {}, or they lie too "
+                                "deep; the others are in 'rest'",
+                                CgroupTree::kMostGroups));
+  }
+  if (const std::size_t hidden = ledger_.hidden(); hidden > 0) {
+    notes.push_back(fmt::format("{} {} no row: they used nothing yet, or all {} rows are taken "
+                                "(--shares-top)",
+                                counted(hidden, "group"), hidden == 1 ? "has" : "have",
+                                options_.most_rows));
+  }
+  return notes;
+}
+
+}  // namespace wattle::daemon
