@@ -70,7 +70,7 @@ std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* int
 }
 
 int show_progress(void* over, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  return (*static_cast<const std::function<bool()>*>(over))() ? 1 : 0;
+  return (*static_cast<std::function<bool()>*>(over))() ? 1 : 0;
 }
 
 /// Keeps its connection between two requests.
@@ -108,7 +108,8 @@ class CurlPost final : public OtlpPost {
     set(handle, CURLOPT_POSTFIELDS, batch.body.data());
     set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
     set(handle, CURLOPT_WRITEDATA, static_cast<void*>(&answer.body));
-    set(handle, CURLOPT_XFERINFODATA, const_cast<std::function<bool()>*>(&is_over));
+    std::function<bool()> over = is_over;
+    set(handle, CURLOPT_XFERINFODATA, static_cast<void*>(&over));
     error_[0] = '\0';
     const CURLcode code = curl().easy_perform(handle);
     if (code != CURLE_OK) {

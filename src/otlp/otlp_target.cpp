@@ -83,7 +83,7 @@ std::vector<std::string> headers_in(const char* list) {
         "OTEL_EXPORTER_OTLP_HEADERS is no list of headers: write NAME=VALUE,NAME=VALUE");
   }
   lines.reserve(pairs->size());
-  for (const auto& [name, value] : *pairs) lines.push_back(name + ": " + value);
+  for (const auto& [name, value] : *pairs) lines.push_back(fmt::format("{}: {}", name, value));
   return lines;
 }
 
