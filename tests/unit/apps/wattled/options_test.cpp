@@ -99,6 +99,31 @@ TEST(DaemonOptions, EnableTheDashboardBesideTheGroups) {
   EXPECT_EQ(chosen.enabled, std::vector{Scope::cpu_read});
 }
 
+TEST(DaemonOptions, EnableSharesBesideTheGroups) {
+  EXPECT_FALSE(serve({}).shares);
+  const ServeOptions alone = serve({"--enable", "shares", "--sysfs", "/s"});
+  ASSERT_TRUE(alone.shares);
+  EXPECT_EQ(alone.enabled, (std::vector{Scope::gpu_read, Scope::cpu_read}));
+  EXPECT_EQ(alone.shares->most_rows, 200U);
+  EXPECT_EQ(alone.shares->interval, std::chrono::seconds(5));
+  EXPECT_EQ(alone.shares->places.system.sysfs, "/s");
+  const ServeOptions chosen =
+      serve({"--enable", "cpu-read,shares,dashboard", "--shares-top", "7", "--shares-interval",
+             "60", "--kubelet-dir", "/k", "--pod-logs-dir", "/l", "--shares-baseline", "/b"});
+  ASSERT_TRUE(chosen.shares);
+  EXPECT_TRUE(chosen.serves_dashboard);
+  EXPECT_EQ(chosen.enabled, std::vector{Scope::cpu_read});
+  EXPECT_EQ(chosen.shares->most_rows, 7U);
+  EXPECT_EQ(chosen.shares->interval, std::chrono::minutes(1));
+  EXPECT_EQ(chosen.shares->places.kubelet.folder, "/k");
+  EXPECT_EQ(chosen.shares->places.kubelet.pod_logs, "/l");
+  EXPECT_EQ(chosen.shares->places.baseline, "/b");
+  EXPECT_EQ(error_of({"serve", "--enable", "shares", "--shares-top", "0"}),
+            "wattled: --shares-top takes a whole number from 1 to 2000, not '0'\n");
+  EXPECT_THAT(serve({"--shares-top", "9"}).without_effect,
+              testing::ElementsAre("--shares-top has no effect: --enable shares is not given"));
+}
+
 TEST(DaemonOptions, NameThoseThatHaveNoEffect) {
   const auto without_effect = [](std::vector<const char*> words) {
     return serve(std::move(words)).without_effect;
@@ -200,7 +225,7 @@ TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
   EXPECT_EQ(error_of({"serve", "--mode", ","}),
             "wattled: --mode needs a value: TEXT (see wattled serve --help)\n");
   EXPECT_EQ(error_of({"serve", "--enable", "gpu-weather"}),
-            "wattled: --enable takes gpu-read, cpu-read, gpu-control or dashboard, not "
+            "wattled: --enable takes gpu-read, cpu-read, gpu-control, dashboard or shares, not "
             "'gpu-weather'\n");
   EXPECT_EQ(error_of({"serve", "--enable", ""}),
             "wattled: --enable takes a list of what to serve, not ''\n");
