@@ -19,6 +19,7 @@ import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -51,6 +52,12 @@ def memory_mib(pid):
     return 0.0
 
 
+def make_btop_settings(folder):
+    """btop renews its screen every 2 s by default."""
+    (folder / "btop").mkdir()
+    (folder / "btop/btop.conf").write_text("update_ms = 1000\nproc_tree = False\n")
+
+
 def drain(terminal, seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -58,11 +65,11 @@ def drain(terminal, seconds):
             os.read(terminal, 65536)
 
 
-def measure(command, seconds):
-    """Percent of a core, and MiB."""
+def measure(command, seconds, settings):
+    """Percent of a core, and MiB. `settings`: a folder with those of btop."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update({"TERM": "xterm", "LC_ALL": "C.UTF-8"})
+        os.environ.update({"TERM": "xterm", "LC_ALL": "C.UTF-8", "XDG_CONFIG_HOME": settings})
         os.execvp(command[0], command)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     drain(terminal, 3)
@@ -87,9 +94,11 @@ def main():
             commands[peer] = [peer, "-d", "1"] if peer == "top" else [peer]
     try:
         results = {name: [] for name in commands}
-        for _ in range(TURNS):
-            for name, command in commands.items():
-                results[name].append(measure(command, seconds))
+        with tempfile.TemporaryDirectory() as settings:
+            make_btop_settings(pathlib.Path(settings))
+            for _ in range(TURNS):
+                for name, command in commands.items():
+                    results[name].append(measure(command, seconds, settings))
     finally:
         for sleeper in sleepers:
             sleeper.kill()

@@ -121,6 +121,24 @@ TEST_F(TopCommand, CanBeKilledWhileItIsStopped) {
   }
 }
 
+TEST_F(TopCommand, SaysThatNoShellCanBringItBack) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  Pty terminal;
+  Start start = replay();
+  // The shell that started it in the background ends, the one that has the terminal does not.
+  start.command =
+      Words{"bash", "-c",
+            R"(bash -mc 'sh -c "\"\$@\"; echo status \$?" sh "$@" &' bash "$@"; read end)",
+            "bash"} +
+      replay().command;
+  Process process(on(terminal, start));
+  EXPECT_TRUE(terminal.shows("no shell is left to bring this one back"));
+  EXPECT_TRUE(terminal.shows("status 125"));
+  EXPECT_THAT(terminal.text(), Not(HasSubstr("\x1b[?1049h")));
+  terminal.type("\n");
+  (void)process.wait();
+}
+
 TEST_F(TopCommand, ChangesTheSpeedOfTheWaitThatIsGoingOn) {
   if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
   Pty terminal;

@@ -7,8 +7,10 @@
 #include <fstream>
 
 #include "base/files/file.hpp"
+#include "fakes/nvml/control.hpp"
 #include "terminal_screen.hpp"
 #include "top_command.hpp"
+#include "top_screens.hpp"
 
 namespace wattle::integration {
 namespace {
@@ -18,115 +20,25 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The screens of a session, compared with those of a file, one after the other.
-class Screens {
- public:
-  explicit Screens(Pty& terminal) : terminal_(terminal) {
-    const auto text = read_file(path());
-    expected_ = text.value_or("");
-  }
-  ~Screens() {
-    if (is_updating()) std::ofstream(path()) << all_;
-  }
-  Screens(const Screens&) = delete;
-  Screens& operator=(const Screens&) = delete;
-
-  /// Waits until the screen is as in the file.
-  void expect(const std::string& title, std::size_t columns, std::size_t lines) {
-    const std::string head = fmt::format("== {}\n", title);
-    std::string wanted = expected_.substr(std::min(expected_.find(head), expected_.size()));
-    if (const auto next = wanted.find("\n== "); next != std::string::npos) wanted.resize(next + 1);
-    std::string shown;
-    int same = 0;
-    constexpr int kSettled = 300;
-    const bool is_as_expected = eventually([&] {
-      terminal_.take();
-      TerminalScreen screen(columns, lines);
-      screen.take(terminal_.text());
-      const std::string before = std::exchange(shown, head + screen.text());
-      same = before == shown ? same + 1 : 0;
-      return is_updating() ? same > kSettled : shown == wanted;
-    });
-    EXPECT_TRUE(is_as_expected) << "shown:\n" << shown << "expected:\n" << wanted;
-    all_ += shown;
-  }
-
- private:
-  static bool is_updating() { return std::getenv("UPDATE_GOLDEN") != nullptr; }
-  static std::string path() { return std::string(WATTLE_FIXTURES) + "/golden/top/keys.txt"; }
-
-  Pty& terminal_;
-  std::string expected_;
-  std::string all_;
-};
-
 TEST_F(TopCommand, ShowsTheRightScreenAfterEveryKeyAndAtEverySize) {
   if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
   Pty terminal;
   terminal.resize(80, 24);
   Process process(on(terminal, replay({"--price", "0.30EUR", "--carbon", "380"})));
-  Screens screens(terminal);
-  screens.expect("start", 80, 24);
-  int number = 0;
-  for (const char* keys : {"s",
-                           "s",
-                           "s",
-                           "s",
-                           "s",
-                           "o",
-                           "o",
-                           "g",
-                           "g",
-                           "g",
-                           "g",
-                           "g",
-                           "g",
-                           "t",
-                           "j",
-                           "k",
-                           "\x1b[6~",
-                           "\x1b[5~",
-                           "\x1b[F",
-                           "\x1b[H",
-                           "\x1b[B",
-                           "\x1b[A",
-                           "t",
-                           "/",
-                           "g",
-                           "c",
-                           "c",
-                           "\x7f",
-                           "\r",
-                           "/",
-                           "x",
-                           "\x1b",
-                           "u",
-                           "u",
-                           "u",
-                           "u",
-                           "p",
-                           " ",
-                           "?",
-                           "h",
-                           "<",
-                           ">",
-                           "\x0c",
-                           "\x1b[<0;4;11M",
-                           "\x1b[<65;4;11M",
-                           "r"}) {
-    terminal.type(keys);
-    std::string name;
-    for (const char* c = keys; *c != '\0'; ++c) {
-      name += *c < ' ' || *c == '\x7f' ? fmt::format("\\x{:02x}", static_cast<unsigned>(*c))
-                                       : std::string(1, *c);
-    }
-    screens.expect(fmt::format("{}: {}", ++number, name), 80, 24);
-  }
-  for (const auto& [columns, lines] : std::array<std::pair<unsigned short, unsigned short>, 6>{
-           {{40, 10}, {120, 40}, {200, 50}, {400, 100}, {1, 1}, {80, 24}}}) {
-    terminal.resize(columns, lines);
-    screens.expect(fmt::format("{}x{}", columns, lines), columns, lines);
-  }
+  Screens screens({.shown =
+                       [&](std::size_t columns, std::size_t lines) {
+                         terminal.take();
+                         TerminalScreen screen(columns, lines);
+                         screen.take(terminal.text());
+                         return screen.text();
+                       },
+                   .type = [&](const std::string& keys) { terminal.type(keys); },
+                   .resize = [&](unsigned short columns,
+                                 unsigned short lines) { terminal.resize(columns, lines); }},
+                  Screens::Golden::may_be_written);
+  screens.play();
+  screens.resize_to(1, 1);
+  screens.resize_to(80, 24);
   terminal.type("q");
   EXPECT_EQ(process.wait().code(), 0);
 }

@@ -84,11 +84,15 @@ bool is_readable(const Fd& fd) noexcept {
   return ::poll(&waited, 1, 0) == 1;
 }
 
-/// Stops until this program is in the foreground of its terminal. False: it is to end before, or
-/// will never be there.
-bool wait_for_foreground(const Fd& end) noexcept {
+/// Stops until this program is in the foreground of its terminal. False: it is to end before.
+/// Throws `Error`: it will never be there.
+bool wait_for_foreground(const Fd& end) {
   while (is_in_background()) {
-    if (is_readable(end) || !stop_here()) return false;
+    if (is_readable(end)) return false;
+    if (stop_here() || is_readable(end)) continue;
+    throw Error(
+        "cannot use the terminal: another program has it, and no shell is left to bring this one "
+        "back; --once prints one table");
   }
   return true;
 }
