@@ -19,25 +19,25 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-constexpr TimePoint kStart = TimePoint(seconds(1000));
+constexpr TimePoint kFirstReading = TimePoint(seconds(1000));
 
 TEST(MeasuredSteps, AddUpToTheEnergyInWholeMicrojoules) {
   MeasuredSteps steps;
-  EXPECT_FALSE(steps.take("cpu", 0.1, kStart));
+  EXPECT_FALSE(steps.take("cpu", 0.1, kFirstReading));
   std::uint64_t sum = 0;
   double energy_j = 0.1;
   for (int i = 1; i <= 1000; ++i) {
     energy_j += 0.0000613 * i;
-    sum += steps.take("cpu", energy_j, kStart + seconds(i))->uj;
+    sum += steps.take("cpu", energy_j, kFirstReading + seconds(i))->uj;
   }
   EXPECT_EQ(sum, static_cast<std::uint64_t>(std::llround(energy_j * 1e6)) - 100'000);
 }
 
 TEST(MeasuredSteps, HaveTheLengthSinceTheLastOneThatIsKnown) {
   MeasuredSteps steps;
-  (void)steps.take("gpu", 1.0, kStart);
-  EXPECT_FALSE(steps.take("gpu", std::nullopt, kStart + seconds(5)));
-  const auto step = steps.take("gpu", 3.0, kStart + seconds(10));
+  (void)steps.take("gpu", 1.0, kFirstReading);
+  EXPECT_FALSE(steps.take("gpu", std::nullopt, kFirstReading + seconds(5)));
+  const auto step = steps.take("gpu", 3.0, kFirstReading + seconds(10));
   ASSERT_TRUE(step);
   EXPECT_EQ(step->uj, 2'000'000U);
   EXPECT_EQ(step->length, Seconds(10.0));
@@ -45,20 +45,20 @@ TEST(MeasuredSteps, HaveTheLengthSinceTheLastOneThatIsKnown) {
 
 TEST(MeasuredSteps, AreNothingAcrossARestart) {
   MeasuredSteps steps;
-  (void)steps.take("gpu", 100.0, kStart);
-  const auto restart = steps.take("gpu", 1.0, kStart + seconds(5));
+  (void)steps.take("gpu", 100.0, kFirstReading);
+  const auto restart = steps.take("gpu", 1.0, kFirstReading + seconds(5));
   ASSERT_TRUE(restart);
   EXPECT_TRUE(restart->is_restart);
   EXPECT_EQ(restart->uj, 0U);
-  EXPECT_EQ(steps.take("gpu", 1.5, kStart + seconds(10))->uj, 500'000U);
+  EXPECT_EQ(steps.take("gpu", 1.5, kFirstReading + seconds(10))->uj, 500'000U);
 }
 
 TEST(MeasuredSteps, AreNotKnownOfEnergiesThatAreNone) {
   MeasuredSteps steps;
-  (void)steps.take("gpu", 1.0, kStart);
-  EXPECT_FALSE(steps.take("gpu", -1.0, kStart));
-  EXPECT_FALSE(steps.take("gpu", 1e300, kStart));
-  EXPECT_FALSE(steps.take("gpu", std::numeric_limits<double>::quiet_NaN(), kStart));
+  (void)steps.take("gpu", 1.0, kFirstReading);
+  EXPECT_FALSE(steps.take("gpu", -1.0, kFirstReading));
+  EXPECT_FALSE(steps.take("gpu", 1e300, kFirstReading));
+  EXPECT_FALSE(steps.take("gpu", std::numeric_limits<double>::quiet_NaN(), kFirstReading));
 }
 
 class GroupUsageTest : public testing::Test {
@@ -161,14 +161,14 @@ TEST(ShareFiles, HaveTheCpuTimeOfEverythingSinceTheLastReading) {
       {.system = {.sysfs = folder.path() / "sys", .procfs = folder.path() / "proc"},
        .baseline = (folder.path() / "none").string()});
   put(100);
-  EXPECT_FALSE(reader.read(kStart).busy_us);
+  EXPECT_FALSE(reader.read(kFirstReading).busy_us);
   put(150);
-  const ShareFiles files = reader.read(kStart + seconds(5));
+  const ShareFiles files = reader.read(kFirstReading + seconds(5));
   EXPECT_EQ(files.busy_us, 500'000U);
   EXPECT_THAT(files.no_groups, testing::StartsWith("there are no control groups at "));
   EXPECT_FALSE(files.baseline.unknown.empty());
   folder.write("proc/stat", "");
-  EXPECT_FALSE(reader.read(kStart + seconds(10)).busy_us);
+  EXPECT_FALSE(reader.read(kFirstReading + seconds(10)).busy_us);
 }
 
 }  // namespace
