@@ -46,6 +46,7 @@ NOT_RUN = [
     ("sudo install -D", "changes the machine: tests/fleet/test_prometheus.py loads these rules"),
     ("sudo cp fleet", "changes the machine: tests/fleet/test_grafana.py runs these dashboards"),
     ("kubectl", "needs a cluster: tests/fleet/test_kubernetes.py checks what is applied"),
+    ("helm install", "needs Helm and a cluster: tests/fleet/test_chart.py renders the chart"),
     ("srun --wattle", "needs Slurm with the plugin: tests/fleet/test_slurm.py has both"),
     ("wattle calibrate", "needs the log of a meter: calibrate_command_test.cpp writes one"),
     ("wattle baseline", "needs an idle machine: the tests of baseline.cpp and estimate_test.cpp have it"),
