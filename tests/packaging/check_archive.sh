@@ -9,7 +9,7 @@ readonly newest_glibc=2.36
 [[ $archive == *-linux-"$(uname --machine)"-glibc$newest_glibc.tar.gz ]] ||
   wrong "the archive's name says that it needs glibc $newest_glibc: $archive"
 
-mkdir -p "$root"/{bin,home/alice,etc}
+mkdir -p "$root/home/alice"
 tar --extract --gzip --file "$archive" --directory "$root/home/alice"
 name=$(basename "$archive" .tar.gz)
 [[ $(ls "$root/home/alice") == "$name" ]] || wrong "the archive holds one folder, $name"
@@ -31,14 +31,7 @@ for program in "$unpacked"/bin/* "$unpacked"/lib/wattle/*; do
   [[ $newest == "GLIBC_$newest_glibc" ]] || wrong "$program runs on glibc $newest_glibc: it uses $newest"
 done
 
-# glibc as it is installed here, and a static busybox.
-dpkg --listfiles libc6 | grep --extended-regexp '/(lib(c|m)\.so\.6|libresolv\.so\.2|ld-linux[^/]*)$' |
-  while read -r file; do install -D "$file" "$root$file"; done
-for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
-  [[ ! -e $loader ]] || install -D "$loader" "$root$loader"
-done
-install "$(command -v busybox)" "$root/bin/busybox"
-chroot "$root" /bin/busybox --install -s /bin
+make_smallest_root
 echo 'alice:x:1000:1000::/home/alice:/bin/sh' >"$root/etc/passwd"
 echo 'alice:x:1000:' >"$root/etc/group"
 chown -R 1000:1000 "$root/home/alice"

@@ -74,6 +74,18 @@ mount_system() {
   mknod -m 666 "$root/dev/tty" c 5 0
 }
 
+# In $root: glibc as it is installed here, and a static busybox for everything else.
+make_smallest_root() {
+  mkdir -p "$root"/{bin,etc}
+  dpkg --listfiles libc6 | grep --extended-regexp '/(lib(c|m)\.so\.6|libresolv\.so\.2|ld-linux[^/]*)$' |
+    while read -r file; do install -D "$file" "$root$file"; done
+  for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
+    [[ ! -e $loader ]] || install -D "$loader" "$root$loader"
+  done
+  install "$(command -v busybox)" "$root/bin/busybox"
+  chroot "$root" /bin/busybox --install -s /bin
+}
+
 # In $root/fake/sys: the energy counter of one package, which root alone may read.
 make_fake_counter() {
   local zone=$root/fake/sys/class/powercap/intel-rapl:0
