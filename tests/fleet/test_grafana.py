@@ -21,7 +21,8 @@ VALUES = {
     "$cluster": ".*", "$rack": ".*", "$instance": ".*", "$gpu": ".*",
 }
 # What no dashboard shows: when a counter was 0.
-NOT_SHOWN = re.compile(r"_created$")
+# Of shares, the rules record what people look at.
+NOT_SHOWN = re.compile(r"_created$|^wattle_share_(ended_energy_joules_total|groups|idle_power_watts|undivided_info)$")
 
 
 def dashboards():
