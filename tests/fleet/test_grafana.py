@@ -20,8 +20,7 @@ VALUES = {
     "$__rate_interval": "5m", "$__range_s": str(DAY), "$__range": f"{DAY}s",
     "$cluster": ".*", "$rack": ".*", "$instance": ".*", "$gpu": ".*",
 }
-# What no dashboard shows: when a counter was 0.
-# Of shares, the rules record what people look at.
+# What no dashboard shows: when a counter was 0, and of shares what rules do not record.
 NOT_SHOWN = re.compile(r"_created$|^wattle_share_(ended_energy_joules_total|groups|idle_power_watts|undivided_info)$")
 
 
