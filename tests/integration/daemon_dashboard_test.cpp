@@ -207,6 +207,17 @@ TEST_F(DaemonDashboard, OfAnotherMachineNeedsATokenAsEverybodyDoes) {
   EXPECT_EQ(get_tcp("/metrics", head + bearer).status, 200);
 }
 
+TEST_F(DaemonDashboard, MayTakeTheMetricsOfAnotherPage) {
+  serve({"--enable", "dashboard"});
+  const std::string first = get_tcp("/metrics?max_age=60").body;
+  EXPECT_THAT(first, HasSubstr("process_cpu_seconds_total"));
+  EXPECT_EQ(get_tcp("/metrics?max_age=60").body, first);
+  const std::string fresh = get_tcp("/metrics").body;
+  EXPECT_NE(fresh, first) << "who does not ask for it gets a new one";
+  EXPECT_EQ(get_tcp("/metrics?max_age=60").body, fresh);
+  EXPECT_NE(get("/metrics?max_age=60").body, fresh) << "the Unix socket shows more";
+}
+
 TEST_F(DaemonDashboard, IsNotServedToOtherMachinesWithoutEncryption) {
   const std::string key = key_file("wattled-dashboard-signing-key-00001");
   const Outcome outcome =

@@ -107,7 +107,7 @@ class OpenPage {
     this.url = url;
     this.agent = new Agent({keepAlive: true, maxSockets: 4});
     this.streams = ["gpu", "cpu"].map((kind) => get(`${url}${kind}/stream_power`, (response) => response.resume()).on("error", () => {}));
-    this.timers = [[2000, () => "metrics"], [4000, () => {
+    this.timers = [[2000, () => "metrics?max_age=2"], [5000, () => {
       const to = Math.floor(Date.now() / 1000) - 1;
       return `api/v1/energy?from=${to - 30}&to=${to}`;
     }]].map(([ms, path]) => {

@@ -11,8 +11,7 @@
 #include "api/control_routes.hpp"
 #include "api/energy_answer.hpp"
 #include "api/index_route.hpp"
-#include "api/metrics.hpp"
-#include "api/metrics_text.hpp"
+#include "api/metrics_route.hpp"
 #include "api/power_answer.hpp"
 #include "api/share_routes.hpp"
 #include "api/unit_routes.hpp"
@@ -68,6 +67,11 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
                             .stream_format = service.options().streams.format};
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
+  }
+  // Pages ask for shares only where they are.
+  const SharedEnergy* const shares = service.shares();
+  if (shares != nullptr && may_see_shares(*shares, request)) {
+    discovery.enabled_api_groups.emplace_back("shares");
   }
   // Zeus's GPU classes want to find this group before they measure. Their setters are refused.
   if (service.is_enabled(Scope::gpu_read) && !service.is_enabled(Scope::gpu_control)) {
@@ -143,35 +147,6 @@ void sensors(Service& service, const Request& /*request*/, const ExchangePtr& ex
   }
   exchange->answer(json(fmt::format(
       R"({{"schema":"wattled.sensors/1","channels":[{}],"refused":[{}]}})", channels, refused)));
-}
-
-void metrics(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const MetricsFormat format = metrics_format(request.head.accept.value_or(""));
-  const bool has_units = may_see_units(service, request);
-  const SharedEnergy* shares = service.shares();
-  if (shares != nullptr && !may_see_shares(*shares, request)) shares = nullptr;
-  service.scrape().gather(service.view(request), [&service, exchange, format, has_units,
-                                                  shares](std::vector<DomainMetrics> domains) {
-    DaemonMetrics all{.version = std::string(version()),
-                      .started_unix_s = service.scrape().started_unix_s(),
-                      .own = own_cost(),
-                      .domains = std::move(domains),
-                      .refused = {},
-                      .dropped = {{"slow_reader", service.dropped()}}};
-    if (has_units) all.units = unit_metrics(service);
-    for (const TurnedAway reason : kTurnedAway) {
-      all.turned_away.push_back({std::string(name_of(reason)), service.turned_away()[reason]});
-    }
-    for (const SensorRefusal& refusal : service.refused()) {
-      if (!refusal.absent) {
-        all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
-      }
-    }
-    std::vector<MetricFamily> families = families_of(all);
-    if (shares != nullptr) add_share_families(*shares, families);
-    exchange->answer(
-        {.body = metrics_text(families, format), .content_type = content_type_of(format)});
-  });
 }
 
 /// The period to which the ends of a window are rounded; 0: they are not.

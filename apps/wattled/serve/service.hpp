@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/metrics_cache.hpp"
 #include "api/power_streams.hpp"
 #include "api/public_cpu.hpp"
 #include "api/scrape.hpp"
@@ -176,6 +177,7 @@ class Service {
   /// Null: no energy is divided among groups of processes.
   [[nodiscard]] const SharedEnergy* shares() const noexcept { return shares_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
+  [[nodiscard]] MetricsCache& metrics_cache() noexcept { return metrics_cache_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<SensorRefusal>& refused() const noexcept { return refused_; }
@@ -211,6 +213,7 @@ class Service {
   std::uint64_t dropped_ = 0;
   TimePoint started_;
   Scrape scrape_;
+  MetricsCache metrics_cache_;
   std::unique_ptr<EnergyHistory> history_;
   std::unique_ptr<ServedUnits> units_;  ///< reads the history
   std::unique_ptr<SharedEnergy> shares_;

@@ -72,6 +72,8 @@ const kUnknownS = 0.5;
 /// The energy of a daemon's history, from one time on, in windows that it can still answer.
 export class EnergyWindows {
   private start = 0;
+  /// Of the first window.
+  private begin = 0;
   /// Of the open window.
   private end = 0;
   private readonly closed = new Map<string, Sum>();
@@ -79,7 +81,7 @@ export class EnergyWindows {
 
   /// Counts from `time` on, in Unix seconds of the daemon.
   restart(time: number): void {
-    this.start = Math.ceil(time);
+    this.begin = this.start = this.end = Math.ceil(time);
     this.closed.clear();
     this.open.clear();
   }
@@ -95,6 +97,7 @@ export class EnergyWindows {
   take(answer: EnergyAnswer, asked: number): void {
     // Counting has started again since.
     if (asked !== this.start) return;
+    if (this.begin === this.start) this.begin = answer.from;
     this.start = answer.from;
     this.end = answer.to;
     this.open = new Map(answer.domains.map(({domain, energy_j, uncertainty_j, unknown_s}) => [domain, {
@@ -109,6 +112,11 @@ export class EnergyWindows {
     for (const domain of new Set([...this.open.keys(), ...this.closed.keys()])) this.closed.set(domain, this.sum(domain));
     this.open.clear();
     this.start = this.end;
+  }
+
+  /// The time that the energies are of, in seconds; 0: there are none yet.
+  get seconds(): number {
+    return this.end - this.begin;
   }
 
   /// Null: the history has nothing of this domain.

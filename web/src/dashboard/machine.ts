@@ -6,10 +6,11 @@ import {kColumns, kColumnS} from "./series";
 import {pause, Problem, Server} from "./server";
 import type {Shares} from "./shares";
 
+/// An answer to another page will do: many pages cost the daemon as much as one.
 const kMetricsMs = 2000;
 /// Values may be read this long after their times.
 const kReadS = 0.6;
-const kEnergyMs = 4000;
+const kEnergyMs = 5000;
 const kSharesMs = 5000;
 /// After a stream that the daemon no longer has, it is asked for its devices again.
 const kLearnMs = 5000;
@@ -74,6 +75,10 @@ export class Machine {
   }
   get now(): number {
     return Date.now() / 1000 + this.ahead;
+  }
+  /// The time that its energies are of, in seconds.
+  get countedS(): number {
+    return this.windows.seconds > 0 ? this.windows.seconds : this.now - this.since;
   }
   get hasHistory(): boolean {
     return this.historyProblem === "";
@@ -233,7 +238,7 @@ export class Machine {
 
   private async readMetrics(signal: AbortSignal): Promise<void> {
     try {
-      const text = await this.server.text("/metrics");
+      const text = await this.server.text(`/metrics?max_age=${kMetricsMs / 1000}`);
       if (signal.aborted) return;
       this.lastHeard.metrics = this.now;
       this.lostFor.delete("metrics");

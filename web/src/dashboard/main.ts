@@ -233,7 +233,7 @@ class Dashboard {
       const {value} = powerOf(machine.model.sorted);
       return `${this.nameOf(machine)} ${value === null ? "unknown" : powerText(value)}`;
     });
-    setText(byId("summary"), summaryOf({name, isOne: !hasSeveral, parts, seconds: own.now - this.since}, devices, power, energy));
+    setText(byId("summary"), summaryOf({name, isOne: !hasSeveral, parts, seconds: own.countedS}, devices, power, energy));
     for (const section of this.sections) section.update(hasSeveral ? this.nameOf(section.machine) : null);
     showRows(byId("rows"), this.machines.flatMap((machine) =>
       (hasSeveral ? [this.nameOf(machine), ...machine.model.sorted] : machine.model.sorted)), power.value);
@@ -299,7 +299,7 @@ class Dashboard {
       : power.value !== null ? `Without ${names(missing)}` : `Unknown: ${[...reasons].join("; ")}`);
     setNumber(byId("energy"), energy.value === null ? null : energyParts(energy.value),
               energy.isAtLeast && energy.value !== null ? "≥ " : "");
-    const seconds = own.now - this.since;
+    const seconds = own.countedS;
     const mean = energy.value !== null && seconds > 5 && !energy.isAtLeast ? `, mean ${powerText(energy.value / seconds)}` : "";
     const until = own.lostFor.has("metrics") ? `until ${clock(own.lastHeard.metrics, 1)}` : null;
     setText(byId("since"), clock(this.since, 1));
