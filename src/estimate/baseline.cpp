@@ -17,6 +17,7 @@
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "sensors/cpu_info.hpp"
+#include "sensors/proc_stat.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/error.hpp"
 
@@ -38,8 +39,7 @@ std::string configuration_of(const System& system) {
   for (const std::string_view setting : kSettings) {
     text += "\n" + read_line((system.sysfs / setting).string()).value_or("");
   }
-  const auto stat = read_file((system.procfs / "stat").string());
-  const auto times = stat ? parse_cpu_times(*stat) : std::nullopt;
+  const auto times = ProcStat(system).read();
   const auto meminfo = read_file((system.procfs / "meminfo").string());
   const auto memory = meminfo ? parse_memory(*meminfo) : std::nullopt;
   text += fmt::format("\n{} {}", times ? times->processors : 0, memory ? memory->total_bytes : 0);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "base/files/file.hpp"
+#include "sensors/proc_stat.hpp"
 
 namespace wattle {
 
@@ -33,11 +33,10 @@ std::optional<CpuLoad> load_between(const CpuMoment& begin, const CpuMoment& end
 }
 
 CpuLoadReader::CpuLoadReader(const System& system)
-    : stat_((system.procfs / "stat").string()), quota_(read_cpu_quota(system)) {}
+    : system_(system), quota_(read_cpu_quota(system)) {}
 
 std::optional<CpuMoment> CpuLoadReader::read() const {
-  const auto text = read_file(stat_);
-  const auto times = text ? parse_cpu_times(*text) : std::nullopt;
+  const auto times = ProcStat(system_).read();
   if (!times) return std::nullopt;
   return CpuMoment{.at = machine_clock().now(),
                    .times = *times,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "estimate/cpu_quota.hpp"
 #include "sensors/proc_tables.hpp"
@@ -48,7 +47,7 @@ class CpuLoadReader {
   }
 
  private:
-  std::string stat_;
+  System system_;
   std::optional<CpuQuota> quota_;
 };
 

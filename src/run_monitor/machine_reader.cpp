@@ -10,8 +10,6 @@
 namespace wattle {
 namespace {
 
-/// The line of all processors is the first one.
-constexpr std::size_t kFirstLineBytes = 512;
 constexpr std::size_t kTextBytes = std::size_t{16} << 10U;
 
 }  // namespace
@@ -35,11 +33,11 @@ std::optional<CpuShares> cpu_shares(const CpuTimes& begin, const CpuTimes& end) 
   return shares;
 }
 
-MachineReader::MachineReader(System system) : system_(std::move(system)), text_(kTextBytes) {
+MachineReader::MachineReader(System system)
+    : system_(std::move(system)), stat_(system_), text_(kTextBytes) {
   const auto open = [&](const char* name) {
     return open_for_reading((system_.procfs / name).string());
   };
-  stat_ = open("stat");
   meminfo_ = open("meminfo");
   cpu_pressure_ = open("pressure/cpu");
   memory_pressure_ = open("pressure/memory");
@@ -48,10 +46,7 @@ MachineReader::MachineReader(System system) : system_(std::move(system)), text_(
   network_ = open("net/dev");
 }
 
-std::optional<CpuTimes> MachineReader::read_cpu() noexcept {
-  std::array<char, kFirstLineBytes> text;
-  return parse_cpu_times(text_at_start(stat_, text));
-}
+std::optional<CpuTimes> MachineReader::read_cpu() noexcept { return stat_.read_times(); }
 
 MachineState MachineReader::read() {
   MachineState state;

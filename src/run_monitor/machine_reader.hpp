@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files/fd.hpp"
+#include "sensors/proc_stat.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/system.hpp"
 
@@ -56,7 +57,7 @@ class MachineReader {
                                std::string_view name) const;
 
   System system_;
-  Fd stat_;
+  ProcStat stat_;
   Fd meminfo_;
   Fd cpu_pressure_;
   Fd memory_pressure_;

@@ -32,34 +32,10 @@ Seconds interrupted(const CpuTimes& begin, const CpuTimes& end) noexcept {
   return ClockTicks(ticks);
 }
 
-/// Room for the "cpu" lines of all processors in /proc/stat, and as much to spare: their numbers
-/// grow, and more processors may come online.
-std::vector<char> room_for_processors(const Fd& stat) {
-  constexpr std::size_t kHundredProcessors = 8192;
-  std::array<char, kHundredProcessors> few;
-  // The line after the processors. Room that is not needed would be written to, and read into.
-  const std::size_t end = text_at_start(stat, few).find("\nintr");
-  if (end != std::string_view::npos) {
-    return std::vector<char>(2 * end + 256);
-  }
-  std::vector<char> room(kHundredProcessors);
-  while (room.size() < kMaxFileBytes) {
-    const std::string_view text = text_at_start(stat, room);
-    if (text.size() < room.size()) break;  // all of it, or an error
-    const auto times = parse_cpu_times(text);
-    if (!times || times->processors > 0) break;
-    room.resize(2 * room.size());
-  }
-  room.resize(2 * room.size());
-  return room;
-}
-
 }  // namespace
 
 MachineMonitor::MachineMonitor(const System& system)
-    : stat_(open_for_reading((system.procfs / "stat").string())),
-      meminfo_(open_for_reading((system.procfs / "meminfo").string())),
-      stat_text_(room_for_processors(stat_)) {}
+    : stat_(system), meminfo_(open_for_reading((system.procfs / "meminfo").string())) {}
 
 void MachineMonitor::sample(TimePoint now) noexcept {
   sample_cpu(now);
@@ -67,7 +43,7 @@ void MachineMonitor::sample(TimePoint now) noexcept {
 }
 
 void MachineMonitor::sample_cpu(TimePoint now) noexcept {
-  const auto times = parse_cpu_times(text_at_start(stat_, stat_text_));
+  const auto times = stat_.read();
   if (!times) return;
   if (!first_) {
     first_ = times;

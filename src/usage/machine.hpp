@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "base/cpu_time.hpp"
 #include "base/files/fd.hpp"
+#include "sensors/proc_stat.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/system.hpp"
@@ -53,9 +53,8 @@ class MachineMonitor {
   void sample_cpu(TimePoint now) noexcept;
   void sample_memory() noexcept;
 
-  Fd stat_;
+  ProcStat stat_;
   Fd meminfo_;
-  std::vector<char> stat_text_;  ///< reused
   std::optional<CpuTimes> first_;
   std::optional<CpuTimes> last_;
   std::optional<double> cpu_percent_;
