@@ -17,9 +17,12 @@ FUZZ_TARGET(run_records)(const unsigned char* data, std::size_t size) {
   try {
     const auto records = parse_run_records(fuzz::text_of(data, size), "runs.jsonl");
     fuzz::require(!records.empty(), "a file that can be read has a record");
-    for (const RunRecord& record : records) {
+    for (const Report& record : records) {
       fuzz::require(std::isfinite(record.wall.count()) && record.wall.count() >= 0.0,
                     "a length is a number from 0 on");
+      fuzz::require(parse_run_record(to_json(record), "again").energy.total.energy ==
+                        record.energy.total.energy,
+                    "what was read is written, and read as the same");
     }
   } catch (const FormatError& error) {
     fuzz::require(fuzz::is_clean(error.what()), "an error is clean");

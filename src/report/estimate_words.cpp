@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
-#include "base/json/json_write.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "estimate/baseline.hpp"
@@ -14,8 +12,6 @@
 
 namespace wattle {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Two digits: an estimate knows no more.
 template <class Quantity>
@@ -34,19 +30,6 @@ std::string balance_text(const ShareBalance& balance) {
   return fmt::format("{} = ~{} idle + ~{} command + ~{} others + {} unexplained",
                      part_text(balance.measured_nj), part_text(idle), part_text(balance.command_nj),
                      part_text(balance.others_nj), part_text(balance.unexplained_nj));
-}
-
-void put_range(Json& json, const std::optional<EnergyRange>& range, bool has_typical = true) {
-  json["low_j"] = range ? Json(range->low.si()) : Json(nullptr);
-  json["typical_j"] = range && has_typical ? Json(range->typical.si()) : Json(nullptr);
-  json["high_j"] = range ? Json(range->high.si()) : Json(nullptr);
-}
-
-Json json_of(const GpuShare& gpu) {
-  Json json = {{"domain", gpu.domain.name()}, {"measured_j", gpu.measured.si()}};
-  put_range(json, gpu.command, gpu.is_known);
-  json["basis"] = gpu.basis;
-  return json;
 }
 
 /// Of GPUs whose share has one basis.
@@ -157,61 +140,6 @@ std::vector<std::string> words_of(const EnergyShare& share, Detail detail) {
   }
   for (const auto& gpus : groups_of(share.gpus, detail)) lines.push_back(gpu_text(gpus));
   return lines;
-}
-
-Json json_of(const std::optional<EnergyEstimate>& estimate) {
-  if (!estimate) return nullptr;
-  Json json = Json::object();
-  put_range(json, estimate->machine);
-  json["unknown"] = text_or_null(estimate->unknown);
-  json["method"] = text_or_null(estimate->method);
-  json["basis"] = text_or_null(estimate->basis);
-  json["covers"] = text_or_null(estimate->covers);
-  json["excludes"] = estimate->excludes;
-  Json command = nullptr;
-  if (estimate->own) {
-    command = Json::object();
-    put_range(command, estimate->own);
-  }
-  json["command"] = std::move(command);
-  json["microarchitecture"] = text_or_null(estimate->microarchitecture);
-  json["recognized_by"] = text_or_null(estimate->recognized_by);
-  json["microarchitecture_known"] = estimate->is_known;
-  json["machines"] = estimate->machines;
-  json["threads"] = estimate->threads;
-  json["cpu_quota"] = or_null(estimate->cpu_quota);
-  json["mean_load_percent"] = estimate->mean_load * 100.0;
-  json["stolen_percent"] = estimate->stolen_part * 100.0;
-  json["virtual_machine"] = estimate->is_virtual;
-  return json;
-}
-
-Json json_of(const std::optional<EnergyShare>& share) {
-  if (!share) return nullptr;
-  Json json = Json::object();
-  const std::optional<ShareBalance>& balance = share->balance;
-  put_range(json, balance ? std::optional(balance->command) : std::nullopt);
-  json["unknown"] = text_or_null(share->unknown);
-  json["method"] = "cpu_time";
-  json["basis"] =
-      "CPU times of the command and of everything else, power above idle as a function "
-      "of the load";
-  json["covers"] = share->covers;
-  const auto part = [&](std::int64_t ShareBalance::*nanojoules) {
-    return balance ? Json(joules_of((*balance).*nanojoules)) : Json(nullptr);
-  };
-  json["measured_j"] = part(&ShareBalance::measured_nj);
-  json["idle_j"] = balance && balance->idle_nj ? Json(joules_of(*balance->idle_nj)) : Json(nullptr);
-  json["command_j"] = part(&ShareBalance::command_nj);
-  json["others_j"] = part(&ShareBalance::others_nj);
-  json["unexplained_j"] = part(&ShareBalance::unexplained_nj);
-  json["idle_basis"] = text_or_null(share->idle_basis);
-  json["idle_unknown"] = text_or_null(share->idle_unknown);
-  json["below_idle"] = balance ? Json(balance->is_below_idle) : Json(nullptr);
-  Json gpus = Json::array();
-  for (const GpuShare& gpu : share->gpus) gpus.push_back(json_of(gpu));
-  json["gpus"] = std::move(gpus);
-  return json;
 }
 
 }  // namespace wattle

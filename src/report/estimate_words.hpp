@@ -1,8 +1,6 @@
-// Estimates and shares in words and in JSON. Never where a measurement stands.
+// Estimates and shares in words. Never where a measurement stands.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +25,5 @@ inline constexpr const char* kEstimateHint = "--estimate prints a range instead"
 /// `folded`: one line for all GPUs whose share has one basis, and no line about the idle power.
 [[nodiscard]] std::vector<std::string> words_of(const EnergyShare& share,
                                                 Detail detail = Detail::all);
-
-/// Null where it is absent.
-[[nodiscard]] nlohmann::ordered_json json_of(const std::optional<EnergyEstimate>& estimate);
-[[nodiscard]] nlohmann::ordered_json json_of(const std::optional<EnergyShare>& share);
 
 }  // namespace wattle

@@ -1,9 +1,10 @@
-// What a run was and what it cost: plain data, filled by the command, rendered by text.cpp and
-// json.cpp.
+// What a run was and what it cost: plain data, filled by the command or read from a record,
+// rendered by text.cpp and json.cpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -142,6 +143,8 @@ struct PhaseReport {
 };
 
 struct PhasesReport {
+  static constexpr std::size_t kMostRows = 1000;
+
   std::vector<PhaseReport> rows{};  ///< parents before their children, else by their begin
   std::uint64_t marks = 0;          ///< that were taken
   std::uint64_t ignored = 0;        ///< that were none, or ended what had not started
@@ -174,7 +177,11 @@ struct Report {
   std::optional<UnitsReport> units{};  ///< absent where no mark started a unit of work
   std::vector<SensorRefusal> refused;
   Overhead overhead;
+  std::string wattle_version{};  ///< that measured it; empty: this one
 };
+
+/// The wattle that measured the run.
+[[nodiscard]] std::string version_of(const Report& report);
 
 /// Adds up the domains that do not overlap: packages, DRAM, GPUs. `refused` gives the reasons for
 /// what is missing; domains that are missing for the same reason are named together.
@@ -184,12 +191,22 @@ struct Report {
 /// The energy of several windows together.
 [[nodiscard]] EnergyFigure sum_of(const std::vector<EnergyFigure>& windows);
 
+inline constexpr const char* kRunSchema = "wattle.run/2";
+/// In which the `remedy` of what is refused was called `hint`. It is still read.
+inline constexpr const char* kFirstRunSchema = "wattle.run/1";
+
 /// JSON `wattle.run/2`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);
+/// What `to_json` wrote, or somebody else: what is missing there, or of another kind, stays
+/// unknown, and all texts are made printable, but for the command. The course and the profile of
+/// the power are not in it.
+[[nodiscard]] Report report_of(nlohmann::ordered_json json);
 
 /// `folded`: GPUs that are alike are one row where there are many.
 enum class Detail : std::uint8_t { folded, all };
 
+/// The table of the phases, after an empty line; empty where there are none.
+[[nodiscard]] std::string to_text(const PhasesReport& phases, const TextStyle& style);
 /// For people: totals first.
 [[nodiscard]] std::string to_text(const Report& report, const TextStyle& style,
                                   Detail detail = Detail::folded);

@@ -55,7 +55,9 @@ std::string domain_table(const Report& report, const TextStyle& style, Detail de
   return text + colored(wrapped(note, style), Tint::dim, style) + "\n";
 }
 
-std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
+}  // namespace
+
+std::string to_text(const PhasesReport& phases, const TextStyle& style) {
   if (phases.rows.empty()) return {};
   TextTable table(
       {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right}, style,
@@ -86,8 +88,6 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
   return text;
 }
 
-}  // namespace
-
 std::string to_text(const Report& report, const TextStyle& style, Detail detail) {
   std::string summary = colored(headline_of(report), Tint::bold, style) + "\n";
   for (const std::string& line : coverage_of(report.energy.total)) summary += "  " + line + "\n";
@@ -98,7 +98,7 @@ std::string to_text(const Report& report, const TextStyle& style, Detail detail)
     for (const std::string& line : words_of(*report.share, detail)) summary += "  " + line + "\n";
   }
   return wrapped(summary, style) + domain_table(report, style, detail) +
-         phase_table(report.phases, style) +
+         to_text(report.phases, style) +
          (report.units ? "\n" + to_text(*report.units, style) : "") + "\n" +
          facts_text(facts_of(report, detail), style);
 }

@@ -15,14 +15,14 @@
 namespace wattle {
 namespace {
 
-using Records = std::vector<const RunRecord*>;
+using Records = std::vector<const Report*>;
 
 /// True if these are what several ranks of one job recorded, not runs of one rank one after the
 /// other.
 bool are_ranks(const Records& records) {
   std::set<unsigned> ranks;
   std::set<std::string> hosts;
-  for (const RunRecord* record : records) {
+  for (const Report* record : records) {
     hosts.insert(record->host.name);
     if (record->mpi && record->mpi->rank) ranks.insert(*record->mpi->rank);
   }
@@ -31,10 +31,10 @@ bool are_ranks(const Records& records) {
 
 /// Without a job ID: ranks whose times overlap are those of one start.
 std::vector<Records> by_overlap(Records ranks) {
-  std::ranges::stable_sort(ranks, {}, &RunRecord::started_unix_s);
+  std::ranges::stable_sort(ranks, {}, &Report::started_unix_s);
   std::vector<Records> jobs;
   double end = 0.0;
-  for (const RunRecord* rank : ranks) {
+  for (const Report* rank : ranks) {
     if (jobs.empty() || rank->started_unix_s > end) jobs.emplace_back();
     end = jobs.back().empty() ? rank->ended_unix_s : std::max(end, rank->ended_unix_s);
     jobs.back().push_back(rank);
@@ -42,7 +42,7 @@ std::vector<Records> by_overlap(Records ranks) {
   return jobs;
 }
 
-ComparedRun single_run(const RunRecord& record) {
+ComparedRun single_run(const Report& record) {
   return {.command = shell_line(record.command), .host = record.host, .cost = cost_of(record)};
 }
 
@@ -62,8 +62,8 @@ std::vector<std::string> domains_of(const JobReport& job, const Records& records
   std::set<std::string> domains;
   for (std::size_t i = 0; i < job.nodes.size(); ++i) {
     if (!job.nodes[i].energy) continue;
-    for (const RunRecord* record : records) {
-      if (record->host.name != job.nodes[i].name || !record->energy.total) continue;
+    for (const Report* record : records) {
+      if (record->host.name != job.nodes[i].name || !record->energy.total.energy) continue;
       for (const std::string& domain : cost_of(*record).energy_domains) {
         domains.insert(job.nodes.size() == 1 ? domain
                                              : fmt::format("{} of node {}", domain, i + 1));
@@ -89,7 +89,7 @@ RunCost job_cost(const JobReport& job, const Records& records) {
                .signal = {}};
   if (job.energy) cost.uncertainty = job.uncertainty;
   for (const NodeReport& node : job.nodes) cost.energy_unknown += node.unknown + node.unmeasured;
-  for (const RunRecord* record : records) {
+  for (const Report* record : records) {
     if (record->exit.code == 0) continue;
     cost.code = record->exit.code;
     cost.signal = record->exit.signal;
@@ -98,20 +98,21 @@ RunCost job_cost(const JobReport& job, const Records& records) {
   return cost;
 }
 
-RecordedHost machines_of(const Records& records) {
-  std::map<std::string, const RecordedHost*> nodes;
-  for (const RunRecord* record : records) nodes.emplace(record->host.name, &record->host);
-  RecordedHost all;
+Host machines_of(const Records& records) {
+  std::map<std::string, const Host*> nodes;
+  for (const Report* record : records) nodes.emplace(record->host.name, &record->host);
+  Host all;
+  std::vector<GpuUsage>& gpus = all.gpus.emplace();
   std::vector<std::string> names;
   std::vector<std::string> cpus;
   for (const auto& [name, host] : nodes) {
     names.push_back(name);
     cpus.push_back(host->cpu);
-    all.gpus.insert(all.gpus.end(), host->gpus.begin(), host->gpus.end());
+    if (host->gpus) gpus.insert(gpus.end(), host->gpus->begin(), host->gpus->end());
   }
   // Nodes stand in any order.
   std::ranges::sort(cpus);
-  std::ranges::sort(all.gpus);
+  std::ranges::sort(gpus, {}, [](const GpuUsage& gpu) { return gpu.info.model; });
   all.name = joined(names, ", ");
   all.cpu = joined(cpus, ", ");
   return all;
@@ -120,7 +121,7 @@ RecordedHost machines_of(const Records& records) {
 ComparedRun job_run(const Records& records, const std::string& name) {
   std::vector<NamedRecord> named;
   std::vector<std::string> commands;
-  for (const RunRecord* record : records) {
+  for (const Report* record : records) {
     named.push_back({fmt::format("{}, record {}", name, named.size() + 1), *record});
     const std::string command = shell_line(record->command);
     if (std::ranges::count(commands, command) == 0) commands.push_back(command);
@@ -137,13 +138,28 @@ ComparedRun job_run(const Records& records, const std::string& name) {
   return run;
 }
 
+std::vector<std::string> gpu_models(const Host& host) {
+  std::vector<std::string> models;
+  if (!host.gpus) return models;
+  for (const GpuUsage& gpu : *host.gpus) models.push_back(gpu.info.model);
+  return models;
+}
+
 }  // namespace
 
-std::vector<ComparedRun> compared_runs_of(const std::vector<RunRecord>& records,
+bool has_same_models(const Host& a, const Host& b) {
+  return a.cpu == b.cpu && gpu_models(a) == gpu_models(b);
+}
+
+bool is_same_machine(const Host& a, const Host& b) {
+  return a.name == b.name && has_same_models(a, b);
+}
+
+std::vector<ComparedRun> compared_runs_of(const std::vector<Report>& records,
                                           const std::string& name) {
   std::map<std::string, Records> by_job;
   Records ranks_without_job;
-  for (const RunRecord& record : records) {
+  for (const Report& record : records) {
     if (record.slurm && !record.slurm->job_id.empty()) {
       by_job[record.slurm->job_id].push_back(&record);
     } else if (record.mpi && record.mpi->size.value_or(1) > 1) {
@@ -155,12 +171,12 @@ std::vector<ComparedRun> compared_runs_of(const std::vector<RunRecord>& records,
   for (auto& [id, of_job] : by_job) {
     if (are_ranks(of_job)) jobs.push_back(std::move(of_job));
   }
-  std::map<const RunRecord*, const Records*> job_of;
+  std::map<const Report*, const Records*> job_of;
   for (const Records& job : jobs) {
-    for (const RunRecord* record : job) job_of.emplace(record, &job);
+    for (const Report* record : job) job_of.emplace(record, &job);
   }
   std::vector<ComparedRun> runs;
-  for (const RunRecord& record : records) {
+  for (const Report& record : records) {
     const auto job = job_of.find(&record);
     if (job == job_of.end()) {
       runs.push_back(single_run(record));

@@ -25,16 +25,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string machine_name(const RecordedHost& host) {
+std::string machine_name(const Host& host) {
   std::string name = host.name.empty() ? "an unknown host" : printable(host.name);
   if (!host.cpu.empty()) name += fmt::format(" ({})", printable(host.cpu));
   return name;
 }
 
 /// Two jobs of one cluster seldom get the same nodes: there the models count.
-bool are_comparable(const RunsOfCommand& a, const RecordedHost& host, bool is_job) {
-  if (a.are_jobs || is_job) return a.host.cpu == host.cpu && a.host.gpus == host.gpus;
-  return a.host.is_same_machine(host);
+bool are_comparable(const RunsOfCommand& a, const Host& host, bool is_job) {
+  return a.are_jobs || is_job ? has_same_models(a.host, host) : is_same_machine(a.host, host);
 }
 
 RunSource source_of_bench(const BenchRecord& bench, const std::string& name) {
@@ -90,7 +89,7 @@ std::size_t RunsOfCommand::failed() const {
       std::ranges::count_if(runs, [](const RunCost& run) { return run.code != 0; }));
 }
 
-RunSource source_of(const std::vector<RunRecord>& records, const std::string& name) {
+RunSource source_of(const std::vector<Report>& records, const std::string& name) {
   RunSource source{.name = name, .commands = {}};
   for (ComparedRun& run : compared_runs_of(records, name)) {
     auto found = std::ranges::find(source.commands, run.command, &RunsOfCommand::name);
@@ -110,17 +109,14 @@ RunSource source_of(const std::vector<RunRecord>& records, const std::string& na
 }
 
 RunSource read_source(std::string_view text, const std::string& name) {
-  const std::vector<RecordText> records = parse_records(text, name);
+  std::vector<RecordText> records = parse_records(text, name);
   if (schema_of(records.front().json).starts_with("wattle.bench/")) {
     if (records.size() == 1) return source_of_bench(parse_bench_record(text, name), name);
     throw Error(fmt::format("cannot read {}: it holds more than one benchmark", printable(name)));
   }
-  std::vector<RunRecord> runs;
+  std::vector<Report> runs;
   runs.reserve(records.size());
-  for (const RecordText& record : records) {
-    runs.push_back(
-        parse_run_record(parse_saved_run(dumped(record.json), record.name).record, record.name));
-  }
+  for (RecordText& record : records) runs.push_back(run_of_saved(std::move(record)));
   return source_of(runs, name);
 }
 
@@ -176,7 +172,7 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
     }
   }
   for (const ComparedRuns& pair : all) {
-    machines_differ = machines_differ || !pair.a.host.is_same_machine(pair.b.host);
+    machines_differ = machines_differ || !is_same_machine(pair.a.host, pair.b.host);
     lacks_energy =
         lacks_energy || std::ranges::count(pair.comparisons, Cost::energy, &Comparison::cost) == 0;
     for (const auto& [source, command] : {std::pair(&a, &pair.a), std::pair(&b, &pair.b)}) {

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "base/text/text_style.hpp"
+#include "report/report.hpp"
 #include "runs/run_cost.hpp"
-#include "runs/run_record.hpp"
 
 namespace wattle {
 
 /// Runs of one command on one machine, or on the nodes of jobs.
 struct RunsOfCommand {
   std::string name;  ///< of a benchmark's command, or the command line
-  RecordedHost host;
+  Host host;
   std::vector<RunCost> runs;
   bool are_jobs = false;  ///< at least one is a job of several ranks
 
@@ -32,7 +32,7 @@ struct RunSource {
 
 /// Groups runs by command; a job of several ranks is one run (compared_jobs.hpp). Throws `Error`
 /// where they are of several machines, or of jobs on nodes of other models.
-[[nodiscard]] RunSource source_of(const std::vector<RunRecord>& records, const std::string& name);
+[[nodiscard]] RunSource source_of(const std::vector<Report>& records, const std::string& name);
 /// Records of runs, also as `wattle history export` writes them (one, or JSON lines), or the file
 /// of a benchmark. Throws `Error`, one sentence.
 [[nodiscard]] RunSource read_source(std::string_view text, const std::string& name);

@@ -20,14 +20,14 @@ namespace {
 constexpr double kOverlapS = 0.005;
 constexpr double kShortestS = 1e-9;
 
-bool is_measured(const RunRecord& record) { return record.energy.total.has_value(); }
+bool is_measured(const Report& record) { return record.energy.total.energy.has_value(); }
 
 /// "run-3.json" of "/long/path/run-3.json".
 std::string short_name(const std::string& name) {
   return printable(name.substr(name.rfind('/') + 1));
 }
 
-bool is_same_run(const RunRecord& a, const RunRecord& b) {
+bool is_same_run(const Report& a, const Report& b) {
   return a.host.name == b.host.name && a.started_unix_s == b.started_unix_s &&
          a.ended_unix_s == b.ended_unix_s && a.command == b.command &&
          (a.mpi ? a.mpi->rank : std::nullopt) == (b.mpi ? b.mpi->rank : std::nullopt);
@@ -75,19 +75,17 @@ double union_s(std::vector<const NamedRecord*> runs) {
   return sum;
 }
 
-void add_energy(NodeReport& node, const RunRecord& record) {
-  node.energy = node.energy.value_or(Joules(0.0)) + *record.energy.total;
-  const Joules uncertainty = record.energy.uncertainty.value_or(Joules(0.0));
-  node.errors.add(uncertainty, record.energy.common.value_or(uncertainty));
+void add_energy(NodeReport& node, const Report& record) {
+  const Total& total = record.energy.total;
+  node.energy = node.energy.value_or(Joules(0.0)) + *total.energy;
+  node.errors.add(total.uncertainty, total.common);
   node.measured += record.wall;
-  node.unknown += record.energy.unknown.value_or(Seconds(0));
-  for (const std::string& kind : record.energy.covers) {
+  node.unknown += total.unknown;
+  node.flags |= total.flags;
+  for (const std::string& kind : total.covers) {
     if (std::ranges::count(node.covers, kind) == 0) node.covers.push_back(kind);
   }
-  for (const PrintableText& flag : record.energy.flags) {
-    if (std::ranges::count(node.flags, flag) == 0) node.flags.push_back(flag);
-  }
-  for (const Refusal& kind : record.energy.missing) {
+  for (const Refusal& kind : total.missing) {
     const bool is_known = std::ranges::any_of(node.missing, [&](const Refusal& known) {
       return known.subject == kind.subject && known.reason == kind.reason;
     });
@@ -99,7 +97,7 @@ void add_energy(NodeReport& node, const RunRecord& record) {
 std::string why_none(const std::vector<const NamedRecord*>& runs) {
   for (const NamedRecord* run : runs) {
     if (!run->record.energy.left_out.empty()) continue;
-    const auto& missing = run->record.energy.missing;
+    const auto& missing = run->record.energy.total.missing;
     return missing.empty() ? "no sensor" : missing.front().reason;
   }
   return "the record of the rank that measured it is missing";
@@ -192,11 +190,11 @@ std::vector<ReportedUnits> joined_units(const std::vector<const NamedRecord*>& r
 std::optional<Joules> calibration_of(const std::set<const NamedRecord*>& counted) {
   std::map<std::tuple<std::string, std::string>, double> by_model;
   for (const NamedRecord* run : counted) {
-    for (const RecordedDomain& domain : run->record.energy.domains) {
-      if (!domain.counts_in_total() || !domain.energy) continue;
-      if (!domain.calibration_percent) return std::nullopt;
+    for (const DomainFigure& domain : run->record.energy.domains) {
+      if (!counts_in_total(domain.domain.kind()) || !domain.figure.energy) continue;
+      if (!domain.calibration) return std::nullopt;
       by_model[{domain.source, run->record.host.cpu}] +=
-          domain.energy->si() * *domain.calibration_percent / 100.0;
+          domain.figure.energy->si() * domain.calibration->percent / 100.0;
     }
   }
   if (by_model.empty()) return std::nullopt;
@@ -234,7 +232,25 @@ void find_missing_ranks(JobReport& report, const std::vector<const NamedRecord*>
   }
 }
 
-JobReport report_of(const std::string& job, const std::vector<const NamedRecord*>& runs) {
+ReportedRun reported(const NamedRecord& run, bool is_counted) {
+  const Report& record = run.record;
+  const Total& total = record.energy.total;
+  ReportedRun reported{.name = run.name,
+                       .host = record.host.name,
+                       .rank = record.mpi ? record.mpi->rank : std::nullopt,
+                       .energy = total.energy,
+                       .uncertainty = {},
+                       .flags = total.flags,
+                       .is_counted = is_counted};
+  if (total.energy) reported.uncertainty = total.uncertainty;
+  if (is_counted && record.energy.course.count() > 0) {
+    reported.power = record.energy.course;
+    reported.phases = record.phases;
+  }
+  return reported;
+}
+
+JobReport report_of_job(const std::string& job, const std::vector<const NamedRecord*>& runs) {
   JobReport report{.job = job};
   report.started_unix_s = std::numeric_limits<double>::infinity();
   report.ended_unix_s = -std::numeric_limits<double>::infinity();
@@ -242,14 +258,14 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   KnownSum<Seconds> user;
   KnownSum<Seconds> system;
   for (const NamedRecord* run : runs) {
-    const RunRecord& record = run->record;
+    const Report& record = run->record;
     by_host[record.host.name].push_back(run);
     report.started_unix_s = std::min(report.started_unix_s, record.started_unix_s);
     report.ended_unix_s = std::max(report.ended_unix_s, record.ended_unix_s);
-    user.add(record.cpu_user);
-    system.add(record.cpu_system);
-    if (record.peak_rss_bytes) {
-      report.peak_rss_bytes = std::max(report.peak_rss_bytes.value_or(0), *record.peak_rss_bytes);
+    user.add(record.usage.cpu_user);
+    system.add(record.usage.cpu_system);
+    if (const auto& peak = record.usage.peak_rss_bytes) {
+      report.peak_rss_bytes = std::max(report.peak_rss_bytes.value_or(0), *peak);
     }
   }
   report.cpu_user = user.value();
@@ -271,17 +287,7 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   report.calibration = calibration_of(counted);
   report.units = joined_units(runs, counted);
   find_missing_ranks(report, runs);
-  for (const NamedRecord* run : runs) {
-    report.runs.push_back({.name = run->name,
-                           .host = run->record.host.name,
-                           .rank = run->record.mpi ? run->record.mpi->rank : std::nullopt,
-                           .energy = run->record.energy.total,
-                           .uncertainty = run->record.energy.uncertainty,
-                           .flags = run->record.energy.flags,
-                           .is_counted = counted.contains(run),
-                           .power = counted.contains(run) ? run->power : std::nullopt,
-                           .phases = run->record.phases});
-  }
+  for (const NamedRecord* run : runs) report.runs.push_back(reported(*run, counted.contains(run)));
   return report;
 }
 
@@ -309,7 +315,7 @@ std::vector<JobReport> job_reports(const std::vector<NamedRecord>& records) {
   }
   std::vector<JobReport> reports;
   for (const auto& [job, runs] : by_job) {
-    reports.push_back(report_of(job, runs));
+    reports.push_back(report_of_job(job, runs));
     std::ranges::move(notes[job], std::back_inserter(reports.back().notes));
   }
   // Those without a job sort first, and go last.

@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "base/text/printable_text.hpp"
 #include "base/text/text_style.hpp"
-#include "runs/run_record.hpp"
+#include "report/report.hpp"
 #include "sampling/power_course.hpp"
 
 namespace wattle {
 
-/// A record, and where it is from: "run-3.json", "k3m9x2qa".
+/// A run, and where its record is from: "run-3.json", "k3m9x2qa".
 struct NamedRecord {
   std::string name;
-  RunRecord record;
-  std::optional<PowerCourse> power{};  ///< over time, if it was saved
+  Report record;  ///< with the course of the power, if that was saved
 };
 
 /// One run of a report.
@@ -27,10 +27,10 @@ struct ReportedRun {
   std::optional<unsigned> rank{};
   std::optional<Joules> energy{};       ///< of the machine, as recorded
   std::optional<Joules> uncertainty{};  ///< k = 2; absent without energy
-  std::vector<PrintableText> flags{};   ///< of that energy
+  Flags flags{};                        ///< of that energy
   bool is_counted = false;              ///< its energy is part of the report's
   std::optional<PowerCourse> power{};   ///< over time, if it was saved and is counted
-  std::vector<RecordedPhase> phases{};  ///< of that time
+  PhasesReport phases{};                ///< of that time; empty without power
 };
 
 /// Units of work of one tag, or of one phase of them, in all runs whose energy is counted.
@@ -51,13 +51,13 @@ struct ReportedUnits {
 struct NodeReport {
   PrintableText name;
   std::size_t runs = 0;
-  std::optional<Joules> energy{};      ///< absent where none was measured
-  UncertaintySum errors{};             ///< of the sampling
-  Seconds measured{0};                 ///< time whose energy is in it
-  Seconds unmeasured{0};               ///< time in which a run went on, but no energy was measured
-  Seconds unknown{0};                  ///< within the measured time, by the records
-  std::vector<std::string> covers{};   ///< "cpu", "dram", "gpu"
-  std::vector<PrintableText> flags{};  ///< of all energies in it
+  std::optional<Joules> energy{};     ///< absent where none was measured
+  UncertaintySum errors{};            ///< of the sampling
+  Seconds measured{0};                ///< time whose energy is in it
+  Seconds unmeasured{0};              ///< time in which a run went on, but no energy was measured
+  Seconds unknown{0};                 ///< within the measured time, by the records
+  std::vector<std::string> covers{};  ///< "cpu", "dram", "gpu"
+  Flags flags{};                      ///< of all energies in it
   std::vector<Refusal> missing{};
   std::string no_energy{};  ///< why `energy` is absent; else empty
 

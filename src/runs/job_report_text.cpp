@@ -106,7 +106,7 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
           {"unknown_s", whole_nanoseconds(node.unknown)},
           {"is_lower_bound", node.energy && node.is_lower_bound()},
           {"covers", node.covers},
-          {"flags", node.flags},
+          {"flags", json_of(node.flags)},
           {"missing", missing_kinds_json(node.missing)},
           {"no_energy", text_or_null(node.no_energy)}};
 }
@@ -137,7 +137,7 @@ nlohmann::ordered_json json_of(const JobReport& report) {
                     {"rank", or_null(run.rank)},
                     {"energy_j", or_null(run.energy)},
                     {"uncertainty_j", or_null(run.uncertainty)},
-                    {"flags", run.flags},
+                    {"flags", json_of(run.flags)},
                     {"counted", run.is_counted}});
   }
   nlohmann::ordered_json units = nlohmann::ordered_json::array();
@@ -194,7 +194,7 @@ std::vector<std::string> node_cells(const NodeReport& node) {
     what.push_back(fmt::format("{} not measured", to_text(node.unmeasured)));
   }
   if (node.unknown > Seconds(0)) what.push_back(fmt::format("{} unknown", to_text(node.unknown)));
-  for (const std::string& flag : node.flags) what.push_back(flag);
+  node.flags.each([&](std::string_view flag) { what.emplace_back(flag); });
   const bool has_mean = node.energy && node.measured > Seconds(0);
   return {printable(node.name),
           fmt::format("{}", node.runs),

@@ -96,14 +96,4 @@ FormatError incomplete(const std::string& name, std::string_view schema) {
                             printable(name), schema)};
 }
 
-RecordedHost recorded_host(const Json& json) {
-  RecordedHost host;
-  take_member(json, "name", host.name);
-  take_member(json, "boot_id", host.boot_id);
-  take_member(json, "cpu", host.cpu);
-  for_each_object(at(json, "gpus"),
-                  [&](const Json& gpu) { take_member(gpu, "model", host.gpus.emplace_back()); });
-  return host;
-}
-
 }  // namespace wattle

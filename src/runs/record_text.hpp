@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -33,8 +32,5 @@ void require_schema(const nlohmann::ordered_json& json, std::string_view schema,
 
 /// The error for a record that lacks what all of its schema have.
 [[nodiscard]] FormatError incomplete(const std::string& name, std::string_view schema);
-
-/// The member `host` of a record.
-[[nodiscard]] RecordedHost recorded_host(const nlohmann::ordered_json& json);
 
 }  // namespace wattle

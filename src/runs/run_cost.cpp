@@ -163,6 +163,7 @@ RunCost cost_of(const Report& report) {
                .energy = total.energy,
                .uncertainty = {},
                .energy_unknown = total.unknown,
+               .energy_flags = total.flags,
                .mean_power = total.mean,
                .cpu_user = report.usage.cpu_user,
                .cpu_system = report.usage.cpu_system,
@@ -171,31 +172,9 @@ RunCost cost_of(const Report& report) {
                .code = report.exit.code,
                .signal = report.exit.signal};
   if (total.energy) cost.uncertainty = total.uncertainty;
-  total.flags.each([&](std::string_view name) { cost.energy_flags.emplace_back(name); });
   for (const DomainFigure& domain : report.energy.domains) {
     const bool is_part = counts_in_total(domain.domain.kind()) && domain.figure.energy;
     if (is_part) cost.energy_domains.push_back(domain.domain.name());
-  }
-  return cost;
-}
-
-RunCost cost_of(const RunRecord& record) {
-  RunCost cost{.round = 0,
-               .started_unix_s = record.started_unix_s,
-               .wall = record.wall,
-               .energy = record.energy.total,
-               .uncertainty = record.energy.uncertainty,
-               .energy_unknown = record.energy.unknown.value_or(Seconds(0)),
-               .energy_flags = record.energy.flags,
-               .mean_power = record.energy.mean,
-               .cpu_user = record.cpu_user,
-               .cpu_system = record.cpu_system,
-               .peak_rss_bytes = record.peak_rss_bytes,
-               .other_cores = {},
-               .code = record.exit.code,
-               .signal = record.exit.signal};
-  for (const RecordedDomain& domain : record.energy.domains) {
-    if (domain.counts_in_total() && domain.energy) cost.energy_domains.push_back(domain.name);
   }
   return cost;
 }
@@ -226,7 +205,7 @@ std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
     missing_domains.insert(run.missing_domains.begin(), run.missing_domains.end());
     if (!run.missing_domains.empty()) ++partial;
     if (run.missing_domains.empty() && run.energy && run.energy_unknown > Seconds(0)) ++bounds;
-    for (const std::string& flag : run.energy_flags) ++flagged[flag];
+    run.energy_flags.each([&](std::string_view flag) { ++flagged[std::string(flag)]; });
   }
   std::vector<std::string> notes;
   if (partial > 0) {

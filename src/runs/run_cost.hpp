@@ -13,7 +13,6 @@
 
 #include "report/report.hpp"
 #include "runs/log_ratio.hpp"
-#include "runs/run_record.hpp"
 
 namespace wattle {
 
@@ -26,7 +25,7 @@ struct RunCost {
   std::optional<Joules> uncertainty;          ///< k = 2; absent without energy
   std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
   Seconds energy_unknown{0};                  ///< time that is not in the energy
-  std::vector<PrintableText> energy_flags{};  ///< of all domains in it
+  Flags energy_flags{};                       ///< of all domains in it
   /// Domains whose energy runs beside this one have. With any, no figure has its energy and power,
   /// which are smaller for that alone. See `mark_missing_domains`.
   std::vector<std::string> missing_domains{};
@@ -41,7 +40,6 @@ struct RunCost {
 };
 
 [[nodiscard]] RunCost cost_of(const Report& report);
-[[nodiscard]] RunCost cost_of(const RunRecord& record);
 
 /// Sets `missing_domains` of runs that are to be in one figure, or in figures that are compared.
 void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside);

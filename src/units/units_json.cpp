@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/json/json_fields.hpp"
-#include "base/text/printable_text.hpp"
 
 namespace wattle {
 
@@ -214,13 +213,6 @@ Json domain_json(const UnitDomain& domain) {
   return json;
 }
 
-/// A text that was made printable.
-void take_text(const Json& json, const char* key, std::string& into) {
-  PrintableText text;
-  take_member(json, key, text);
-  into = std::move(text);
-}
-
 /// Where a record does not have the number: impossible, and not 0.
 constexpr Joules kMissing{std::numeric_limits<double>::quiet_NaN()};
 
@@ -228,9 +220,6 @@ UnitTag unit_tag_of(const Json& json) {
   UnitTag tag{.sum = kMissing};
   take(json, tag);
   if (tag.count == 0) tag.sum = Joules();  // of no units
-  take_text(json, "tag", tag.tag);
-  take_text(json, "phase", tag.phase);
-  take_text(json, "doubt", tag.doubt);
   return tag;
 }
 
@@ -238,7 +227,7 @@ UnitDomain unit_domain_of(const Json& json) {
   UnitDomain domain{.balance = {.measured = kMissing}};
   take(json, domain);
   take(json, domain.balance);
-  take_text(json, "domain", domain.domain);
+  take_member(json, "domain", domain.domain);
   if (at(json, "idle_w").is_number()) {
     take(json, domain.idle.emplace());
     domain.idle->domain = domain.domain;
@@ -249,8 +238,6 @@ UnitDomain unit_domain_of(const Json& json) {
 UnitContrast unit_contrast_of(const Json& json) {
   UnitContrast contrast;
   take(json, contrast);
-  take_text(json, "first", contrast.first);
-  take_text(json, "second", contrast.second);
   if (contrast.ratio && !is_unit_number(*contrast.ratio, kMostQuantity)) contrast.ratio.reset();
   return contrast;
 }
@@ -266,7 +253,7 @@ void take_rows(const Json& json, std::size_t most, std::vector<Row>& into, RowOf
 
 }  // namespace
 
-Json units_json(const UnitsReport& report) {
+Json json_of(const UnitsReport& report) {
   Json domains = Json::array();
   for (const UnitDomain& domain : report.domains) domains.push_back(domain_json(domain));
   Json json = {{"tags", json_of(report.tags)},
@@ -276,9 +263,9 @@ Json units_json(const UnitsReport& report) {
   return json;
 }
 
-std::optional<UnitsReport> units_of(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  UnitsReport report;
+void take(const Json& json, std::optional<UnitsReport>& into) {
+  if (!json.is_object()) return;
+  UnitsReport& report = into.emplace();
   take_fields(json, report, kCounts);
   for (std::uint64_t* const count : {&report.running, &report.waiting, &report.ended_twice,
                                      &report.refused, &report.beyond_tags}) {
@@ -287,9 +274,8 @@ std::optional<UnitsReport> units_of(const Json& json) {
   take_rows(at(json, "tags"), kMostTagsRead, report.tags, unit_tag_of);
   take_rows(at(json, "domains"), kMostDomainsRead, report.domains, unit_domain_of);
   take_rows(at(json, "contrasts"), kMostContrasts, report.contrasts, unit_contrast_of);
-  return report;
 }
 
-std::string UnitsReport::to_json() const { return dumped(units_json(*this)); }
+std::string UnitsReport::to_json() const { return dumped(json_of(*this)); }
 
 }  // namespace wattle

@@ -9,11 +9,11 @@
 namespace wattle {
 
 /// The member `units` of a run's JSON.
-[[nodiscard]] nlohmann::ordered_json units_json(const UnitsReport& report);
+[[nodiscard]] nlohmann::ordered_json json_of(const UnitsReport& report);
 
-/// The same read back. It may be foreign: texts are made printable, rows with numbers that no
-/// measurement has are left out, and so are rows beyond the most that a run has. Absent where
-/// `json` is no object.
-[[nodiscard]] std::optional<UnitsReport> units_of(const nlohmann::ordered_json& json);
+/// The same read back. Its numbers may be foreign: rows with numbers that no measurement has are
+/// left out, and so are rows beyond the most that a run has. Leaves `into` as it is where `json` is
+/// no object.
+void take(const nlohmann::ordered_json& json, std::optional<UnitsReport>& into);
 
 }  // namespace wattle

@@ -53,6 +53,18 @@ TEST_F(HistoryCommand, ListsASavedRun) {
   EXPECT_THAT(history({}).out, AllOf(StartsWith("id"), HasSubstr("sh -c 'exit 3'")));
 }
 
+TEST_F(HistoryCommand, ShowsThePhasesOfARun) {
+  Start start = at_home(wattle_run({"--save", "--quiet"},
+                                   {"sh", "-c", "\"$W\" mark load; \"$W\" mark 'tr\x1b[2Jain'"}));
+  start.environment["W"] = wattle_program();
+  ASSERT_EQ(run(start).code(), 0);
+  const std::string text = history({"show", std::string(list()[0]["id"])}).out;
+  EXPECT_THAT(text, ContainsRegex("phase +time +energy"));
+  EXPECT_THAT(text, ContainsRegex("\n +load +[0-9.]+ s"));
+  EXPECT_THAT(text, HasSubstr("tr\\x1b[2Jain"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
 TEST_F(HistoryCommand, ListsRunsWhereTheDiskIsFull) {
   constexpr int kNoSmallDisk = 99;
   std::filesystem::create_directory(path("disk"));

@@ -260,7 +260,7 @@ TEST_F(HistoryTrust, RefusesATimeThatNoRunTakes) {
 }
 
 TEST_F(HistoryTrust, ShowsLongNamesInColumns) {
-  const std::string name = "nvidia_gpu_" + std::string(29, '0');
+  const std::string name = "hwmon_" + std::string(34, '0');
   Json json = measure({}, {"true"}).json;
   json["energy"]["domains"] =
       Json::array({{{"name", name}, {"energy_j", 20.0}, {"uncertainty_j", 1.0}}});

@@ -55,14 +55,6 @@ std::vector<Export> open_exports(const BenchOptions& options) {
   return exports;
 }
 
-RecordedHost host_of(const Report& report) {
-  RecordedHost host{
-      .name = report.host.name, .boot_id = report.host.boot_id, .cpu = report.host.cpu, .gpus = {}};
-  if (!report.host.gpus) return host;
-  for (const GpuUsage& gpu : *report.host.gpus) host.gpus.emplace_back(gpu.info.model);
-  return host;
-}
-
 class Bench {
  public:
   Bench(const BenchOptions& options, const RunSaver& saver)
@@ -74,7 +66,7 @@ class Bench {
         progress_("wattle bench"),
         began_(machine_clock().now()) {
     record_.started_unix_s = to_unix(began_);
-    record_.host = host_of(runner_.base());
+    record_.host = runner_.base().host;
     record_.is_interleaved = !options.is_sequential && plan_.commands.size() > 1;
     record_.seed = options.seed ? *options.seed : std::random_device{}();
     record_.shell = options.shell == "none" ? "" : options.shell;

@@ -26,11 +26,11 @@ RunSource source_named(const std::string& word) {
   if (!is_history_query(word) && is_file_name(word)) {
     return read_source(content_of_file(word), word);
   }
-  const LoadedRuns loaded = load_runs({word});
+  LoadedRuns loaded = load_runs({word});
   if (!loaded.problems.empty()) throw Error(loaded.problems.front());
-  std::vector<RunRecord> records;
+  std::vector<Report> records;
   records.reserve(loaded.records.size());
-  for (const NamedRecord& found : loaded.records) records.push_back(found.record);
+  for (NamedRecord& found : loaded.records) records.push_back(std::move(found.record));
   return source_of(records, word);
 }
 

@@ -14,6 +14,7 @@
 #include "report/report.hpp"
 #include "run_monitor/tables/time_text.hpp"
 #include "runs/history/saved_run_json.hpp"
+#include "runs/run_record.hpp"
 #include "units/units_words.hpp"
 
 namespace wattle::app {
@@ -109,8 +110,8 @@ std::string list_csv(const std::vector<RunSummary>& runs) {
 }
 
 std::string run_text(const SavedRun& saved, const TextStyle& style) {
-  const RunRecord record = parse_run_record(saved.record, "the record");
-  const RunSummary run = summary_of(record);
+  const Report report = parse_run_record(saved.record, "the record");
+  const RunSummary run = summary_of(report);
   std::vector<std::pair<std::string, std::string>> facts;
   const auto add = [&](const std::string& label, const std::string& value) {
     facts.emplace_back(label, value);
@@ -118,25 +119,26 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
   add("id", saved.id);
   add("command", printable(run.command, std::string::npos) + ": exit " + exit_text_of(run));
   add("started", start_text(run.started_unix_s));
-  add("time", to_text(record.wall));
+  add("time", to_text(report.wall));
   add("host", printable(run.host));
   add("energy", run.energy_j ? energy_text_of(run) : "unknown");
-  for (const RecordedDomain& domain : record.energy.domains) {
-    std::string value = "unknown";
-    if (domain.energy) value = to_text(*domain.energy, domain.uncertainty.value_or(Joules(0.0)));
-    if (!domain.contained_in.empty()) value += ", in " + printable(domain.contained_in);
-    add("  " + printable(domain.name), value);
+  for (const DomainFigure& domain : report.energy.domains) {
+    const EnergyFigure& figure = domain.figure;
+    std::string value = figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown";
+    if (domain.contained_in) value += ", in " + domain.contained_in->name();
+    add("  " + domain.domain.name(), value);
   }
-  for (const Refusal& kind : record.energy.missing) {
-    add("", lack_of(record.energy.covers, kind) + ": " + printable(kind.reason));
+  const Total& total = report.energy.total;
+  for (const Refusal& kind : total.missing) {
+    add("", lack_of(total.covers, kind) + ": " + printable(kind.reason));
   }
   add("cpu", run.cpu_s ? to_text(Seconds(*run.cpu_s)) : "unknown");
   add("memory", run.peak_rss_bytes ? bytes_to_text(*run.peak_rss_bytes) : "unknown");
   if (!saved.tags.empty()) add("tags", tags_text(saved.tags));
   if (!saved.directory.empty()) add("directory", printable(saved.directory));
   if (saved.git) add("git", commit_text(*saved.git));
-  std::string text = facts_text(facts, style);
-  if (record.units) text += "\n" + to_text(*record.units, style);
+  std::string text = facts_text(facts, style) + to_text(report.phases, style);
+  if (report.units) text += "\n" + to_text(*report.units, style);
   return text;
 }
 

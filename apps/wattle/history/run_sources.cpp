@@ -16,18 +16,21 @@
 #include "history/history_query.hpp"
 #include "runs/history/saved_run_json.hpp"
 #include "runs/record_text.hpp"
+#include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
 
-/// A record, or a line of `history export`.
-NamedRecord named_record(const RecordText& text) {
-  if (schema_of(text.json) != kSavedRunSchema) {
-    return {text.name, parse_run_record(text.json.dump(), text.name)};
-  }
-  SavedRun saved = parse_saved_run(text.json.dump(), text.name);
-  return {text.name, parse_run_record(saved.record, text.name), std::move(saved.series)};
+NamedRecord named_record(RecordText text) {
+  std::string name = text.name;
+  return {std::move(name), run_of_saved(std::move(text))};
+}
+
+NamedRecord named_record(SavedRun saved, std::string name) {
+  Report run = parse_run_record(saved.record, name);
+  if (saved.series) run.energy.course = *std::move(saved.series);
+  return {std::move(name), std::move(run)};
 }
 
 /// The history of the settings. Throws `Error` if there is none.
@@ -43,8 +46,8 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
   std::string_view rest = content;
   const bool is_one_value = rest.find('\n') + 1 >= rest.size() || !rest.starts_with("{\"");
   if (is_one_value) {
-    for (const RecordText& record : parse_records(rest, name)) {
-      loaded.records.push_back(named_record(record));
+    for (RecordText& record : parse_records(rest, name)) {
+      loaded.records.push_back(named_record(std::move(record)));
     }
     return;
   }
@@ -69,7 +72,8 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
 void load_query(RunHistory& history, const std::string& query, LoadedRuns& loaded) {
   const std::size_t before = loaded.records.size();
   history.each(parse_history_query(query, to_unix(machine_clock().now())), [&](SavedRun run) {
-    loaded.records.push_back({run.id, parse_run_record(run.record, run.id), std::move(run.series)});
+    std::string id = run.id;
+    loaded.records.push_back(named_record(std::move(run), std::move(id)));
   });
   for (std::string& damage : history.take_damage()) loaded.problems.push_back(std::move(damage));
   if (loaded.records.size() == before) {
@@ -110,9 +114,7 @@ LoadedRuns load_runs(const std::vector<std::string>& words) {
         load_query(*history, word, loaded);
         continue;
       }
-      SavedRun saved = history->get(word);
-      loaded.records.push_back(
-          {word, parse_run_record(saved.record, word), std::move(saved.series)});
+      loaded.records.push_back(named_record(history->get(word), word));
     } catch (const Error& error) {
       loaded.problems.emplace_back(error.what());
     }

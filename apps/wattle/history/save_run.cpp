@@ -53,6 +53,7 @@ SavedRun RunSaver::run_of(const Report& report) const {
   SavedRun run = common_;
   run.record = to_json(report);
   if (run.record.ends_with('\n')) run.record.pop_back();
+  run.summary = summary_of(report);
   if (report.energy.course.count() > 0) run.series = report.energy.course;
   return run;
 }

@@ -19,6 +19,7 @@
 #include "monitor/track_options.hpp"
 #include "output/energy_words.hpp"
 #include "output/output.hpp"
+#include "report/estimate_fields.hpp"
 #include "report/estimate_words.hpp"
 #include "sensors/domain_traits.hpp"
 #include "sensors/refusals.hpp"

@@ -32,7 +32,7 @@ using EnergyBetween = std::function<std::vector<DomainFigure>(const PhaseEnd&, c
 /// Threads: one at a time.
 class Phases {
  public:
-  static constexpr std::size_t kMostRows = 1000;
+  static constexpr std::size_t kMostRows = PhasesReport::kMostRows;
   static constexpr std::size_t kMostSpans = 10'000;
   static constexpr std::size_t kMostOpen = 1000;
 

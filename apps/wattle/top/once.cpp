@@ -21,6 +21,7 @@
 #include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
 #include "output/output.hpp"
+#include "report/estimate_fields.hpp"
 #include "report/estimate_words.hpp"
 #include "report/share.hpp"
 #include "sampling/measured_window.hpp"

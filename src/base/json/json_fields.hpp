@@ -1,4 +1,7 @@
 // Structs as JSON objects: their keys are listed once, and are written and read by that list.
+//
+// An item of a list has `write(json, object)` and `read(json, into)`: see `Field` and those after
+// it.
 #pragma once
 
 #include <concepts>
@@ -12,15 +15,6 @@
 #include "base/json/json_write.hpp"
 
 namespace wattle {
-
-/// A key, and the member that has its value.
-template <class T, class Value>
-struct Field {
-  const char* key;
-  Value T::*member;
-};
-template <class T, class Value>
-Field(const char*, Value T::*) -> Field<T, Value>;
 
 /// The fields of `T` in the order of its keys. Specialized for each struct that is an object.
 template <class T>
@@ -64,12 +58,9 @@ template <class T>
 
 /// Behind what `json` has, which is an object: one that became it here, without the memory to do
 /// so, could not be destroyed.
-template <class T, class... Fields>
-void add_fields(nlohmann::ordered_json& json, const T& object,
-                const std::tuple<Fields...>& fields) {
-  std::apply(
-      [&](const auto&... field) { ((json[field.key] = json_of(object.*field.member)), ...); },
-      fields);
+template <class T, class... Items>
+void add_fields(nlohmann::ordered_json& json, const T& object, const std::tuple<Items...>& items) {
+  std::apply([&](const auto&... item) { (item.write(json, object), ...); }, items);
 }
 template <HasFields T>
 nlohmann::ordered_json json_of(const T& object) {
@@ -95,14 +86,82 @@ void take(const nlohmann::ordered_json& json, std::optional<std::vector<T>>& int
   if (json.is_array()) take(json, into.emplace());
 }
 
-template <class T, class... Fields>
-void take_fields(const nlohmann::ordered_json& json, T& into, const std::tuple<Fields...>& fields) {
-  std::apply([&](const auto&... field) { (take(at(json, field.key), into.*field.member), ...); },
-             fields);
+template <class T, class... Items>
+void take_fields(const nlohmann::ordered_json& json, T& into, const std::tuple<Items...>& items) {
+  std::apply([&](const auto&... item) { (item.read(json, into), ...); }, items);
 }
 template <HasFields T>
 void take(const nlohmann::ordered_json& json, T& into) {
   take_fields(json, into, kFields<T>);
 }
+
+// The items of lists.
+
+/// A key, and the member that has its value.
+template <class T, class Value>
+struct Field {
+  const char* key;
+  Value T::*member;
+
+  void write(nlohmann::ordered_json& json, const T& object) const {
+    json[key] = json_of(object.*member);
+  }
+  void read(const nlohmann::ordered_json& json, T& into) const {
+    take(at(json, key), into.*member);
+  }
+};
+template <class T, class Value>
+Field(const char*, Value T::*) -> Field<T, Value>;
+
+/// The items of a member, in the object of the whole.
+template <class T, class Part, class Items>
+struct Flattened {
+  Part T::*member;
+  Items items;
+
+  void write(nlohmann::ordered_json& json, const T& object) const {
+    add_fields(json, object.*member, items);
+  }
+  void read(const nlohmann::ordered_json& json, T& into) const {
+    take_fields(json, into.*member, items);
+  }
+};
+template <class T, class Part, class Items>
+Flattened(Part T::*, Items) -> Flattened<T, Part, Items>;
+
+/// A key whose value `make(object)` follows from others: it is written, and not read.
+template <class Make>
+struct Derived {
+  const char* key;
+  Make make;
+
+  template <class T>
+  void write(nlohmann::ordered_json& json, const T& object) const {
+    json[key] = make(object);
+  }
+  template <class T>
+  void read(const nlohmann::ordered_json& /*json*/, T& /*into*/) const {}
+};
+template <class Make>
+Derived(const char*, Make) -> Derived<Make>;
+
+/// A key whose value is written as `make(object)`, and read by `use(json of the value, into)`.
+template <class Make, class Use>
+struct Converted {
+  const char* key;
+  Make make;
+  Use use;
+
+  template <class T>
+  void write(nlohmann::ordered_json& json, const T& object) const {
+    json[key] = make(object);
+  }
+  template <class T>
+  void read(const nlohmann::ordered_json& json, T& into) const {
+    use(at(json, key), into);
+  }
+};
+template <class Make, class Use>
+Converted(const char*, Make, Use) -> Converted<Make, Use>;
 
 }  // namespace wattle

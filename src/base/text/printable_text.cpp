@@ -80,16 +80,20 @@ void take(const nlohmann::ordered_json& json, PrintableText& into) {
 }
 
 void take(const nlohmann::ordered_json& json, std::vector<PrintableText>& into) {
-  for (std::string& word : printable_words(json)) into.emplace_back(word);
+  if (!json.is_array()) return;
+  for (const nlohmann::ordered_json& word : json) {
+    if (word.is_string()) into.emplace_back(word.get_ref<const std::string&>());
+  }
 }
 
-std::vector<std::string> printable_words(const nlohmann::ordered_json& list) {
-  std::vector<std::string> words;
-  if (!list.is_array()) return words;
-  for (const nlohmann::ordered_json& word : list) {
-    if (word.is_string()) words.push_back(PrintableText(word.get_ref<const std::string&>()));
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than `parse_json` reads
+void make_printable(nlohmann::ordered_json& json) {
+  if (json.is_string()) {
+    auto& text = json.get_ref<std::string&>();
+    text = PrintableText(text);
   }
-  return words;
+  if (!json.is_structured()) return;
+  for (nlohmann::ordered_json& value : json) make_printable(value);
 }
 
 bool is_safe_output(std::string_view text, Colors colors) noexcept {

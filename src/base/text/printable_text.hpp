@@ -27,8 +27,9 @@ class PrintableText : public std::string {
 void take(const nlohmann::ordered_json& json, PrintableText& into);
 void take(const nlohmann::ordered_json& json, std::vector<PrintableText>& into);
 
-/// Each word made printable.
-[[nodiscard]] std::vector<std::string> printable_words(const nlohmann::ordered_json& list);
+/// Makes all texts in `json` printable, but for the keys of objects: who reads them then need not
+/// know where they are from.
+void make_printable(nlohmann::ordered_json& json);
 
 /// What a text may hold beside characters: nothing, or the escape sequences of `colored`.
 enum class Colors : std::uint8_t { none, own };

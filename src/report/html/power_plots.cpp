@@ -84,6 +84,15 @@ PowerPlot power_plot(const PowerCourse& course, const std::vector<PowerColumn>& 
           .summary = summary + "."};
 }
 
+std::vector<Stripe> phase_stripes(const PhasesReport& phases) {
+  std::vector<Stripe> stripes;
+  for (const PhaseReport& phase : phases.rows) {
+    if (phase.depth > 0) continue;
+    for (const PhaseSpan& span : phase.spans) stripes.push_back({phase.name, span.begin, span.end});
+  }
+  return stripes;
+}
+
 DrawnStripes drawn_stripes(std::vector<Stripe> stripes, std::size_t plots) {
   constexpr std::size_t kMostOfPage = 300;
   const std::size_t most = std::max<std::size_t>(kMostOfPage / std::max<std::size_t>(plots, 1), 1);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/html/page.hpp"
+#include "report/report.hpp"
 #include "sampling/power_course.hpp"
 
 namespace wattle::html {
@@ -25,6 +26,9 @@ struct PlotWords {
 
 /// The highest power of a course; absent where nothing is known.
 [[nodiscard]] std::optional<Watts> highest_of(const std::vector<PowerColumn>& columns);
+
+/// Of the outermost phases: those within them are in tables alone.
+[[nodiscard]] std::vector<Stripe> phase_stripes(const PhasesReport& phases);
 
 struct DrawnStripes {
   std::vector<Stripe> stripes;  ///< in the order of time

@@ -40,16 +40,6 @@ Watts scale_of(const EnergyReport& energy, const Domain& shown) {
   return scale;
 }
 
-/// Of the outermost phases; those within them are in the table alone.
-std::vector<Stripe> stripes_of(const PhasesReport& phases) {
-  std::vector<Stripe> stripes;
-  for (const PhaseReport& phase : phases.rows) {
-    if (phase.depth > 0) continue;
-    for (const PhaseSpan& span : phase.spans) stripes.push_back({phase.name, span.begin, span.end});
-  }
-  return stripes;
-}
-
 Plots plots_of(const Report& report, const std::vector<Stripe>& stripes) {
   const PowerCourse& course = report.energy.course;
   const Total& total = report.energy.total;
@@ -95,7 +85,7 @@ void add_power(Page& page, const Report& report) {
     return;
   }
   const DrawnStripes drawn =
-      drawn_stripes(stripes_of(report.phases), report.energy.domains.size() + 1);
+      drawn_stripes(phase_stripes(report.phases), report.energy.domains.size() + 1);
   page.blocks.emplace_back(Note{legend_of(report.energy.course) +
                                 " wattle run --series FILE writes all values." + drawn.note});
   page.blocks.emplace_back(plots_of(report, drawn.stripes));

@@ -1,18 +1,45 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json/json_read.hpp"
-#include "report/estimate_words.hpp"
+#include "base/text/printable_text.hpp"
+#include "report/report_fields.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/bench/bench_text.hpp"
 #include "runs/comparison_json.hpp"
 #include "runs/record_text.hpp"
+#include "runs/run_record.hpp"
 #include "usage/files/usage_json.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle {
+
+template <>
+inline constexpr auto kFields<RunCost> = std::tuple(
+    Field("round", &RunCost::round), Field("started_unix_s", &RunCost::started_unix_s),
+    Field("wall_s", &RunCost::wall), Field("energy_j", &RunCost::energy),
+    Converted(
+        "uncertainty_j",
+        [](const RunCost& run) {
+          return uncertainty_or_null(run.energy, run.uncertainty.value_or(Joules(0.0)));
+        },
+        [](const nlohmann::ordered_json& json, RunCost& into) { take(json, into.uncertainty); }),
+    Field("energy_domains", &RunCost::energy_domains),
+    Converted(
+        "energy_unknown_s",
+        [](const RunCost& run) {
+          return or_null(run.energy ? std::optional(run.energy_unknown) : std::nullopt);
+        },
+        [](const nlohmann::ordered_json& json, RunCost& into) { take(json, into.energy_unknown); }),
+    Field("energy_flags", &RunCost::energy_flags), Field("mean_w", &RunCost::mean_power),
+    Field("cpu_user_s", &RunCost::cpu_user), Field("cpu_system_s", &RunCost::cpu_system),
+    Field("peak_rss_bytes", &RunCost::peak_rss_bytes), Field("other_cores", &RunCost::other_cores),
+    Field("exit_code", &RunCost::code), Field("exit_signal", &RunCost::signal));
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,31 +58,13 @@ Json summary_json(const std::optional<Summary>& summary) {
 
 /// One array for each figure, an element for each run.
 Json values_json(const std::vector<RunCost>& runs) {
-  Json json = Json::object();
-  const auto add = [&](const char* key, const auto& value) {
-    Json& list = json[key] = Json::array();
-    for (const RunCost& run : runs) list.push_back(value(run));
-  };
-  add("round", [](const RunCost& run) { return Json(run.round); });
-  add("started_unix_s", [](const RunCost& run) { return Json(run.started_unix_s); });
-  add("wall_s", [](const RunCost& run) { return Json(run.wall.count()); });
-  add("energy_j", [](const RunCost& run) { return or_null(run.energy); });
-  add("uncertainty_j", [](const RunCost& run) {
-    return uncertainty_or_null(run.energy, run.uncertainty.value_or(Joules(0.0)));
-  });
-  add("energy_domains", [](const RunCost& run) { return Json(run.energy_domains); });
-  add("energy_unknown_s", [](const RunCost& run) {
-    return run.energy ? Json(run.energy_unknown.count()) : Json(nullptr);
-  });
-  add("energy_flags", [](const RunCost& run) { return Json(run.energy_flags); });
-  add("mean_w", [](const RunCost& run) { return or_null(run.mean_power); });
-  add("cpu_user_s", [](const RunCost& run) { return or_null(run.cpu_user); });
-  add("cpu_system_s", [](const RunCost& run) { return or_null(run.cpu_system); });
-  add("peak_rss_bytes", [](const RunCost& run) { return or_null(run.peak_rss_bytes); });
-  add("other_cores", [](const RunCost& run) { return or_null(run.other_cores); });
-  add("exit_code", [](const RunCost& run) { return or_null(run.code); });
-  add("exit_signal", [](const RunCost& run) { return or_null(run.signal); });
-  return json;
+  Json columns = json_of(RunCost{});
+  for (Json& column : columns) column = Json::array();
+  for (const RunCost& run : runs) {
+    const Json values = json_of(run);
+    for (const auto& [key, value] : values.items()) columns[key].push_back(value);
+  }
+  return columns;
 }
 
 Json command_json(const BenchCommand& command) {
@@ -82,67 +91,48 @@ Json comparisons_json(const BenchRecord& bench, const std::vector<ReferenceCompa
   return list;
 }
 
-Json bench_host_json(const RecordedHost& host) {
+Json bench_host_json(const Host& host) {
   Json gpus = Json::array();
-  for (const std::string& model : host.gpus) gpus.push_back({{"model", text_or_null(model)}});
+  for (const GpuUsage& gpu : host.gpus.value_or(std::vector<GpuUsage>{})) {
+    gpus.push_back({{"model", text_or_null(gpu.info.model)}});
+  }
   return {{"name", host.name},
           {"boot_id", text_or_null(host.boot_id)},
           {"cpu", text_or_null(host.cpu)},
           {"gpus", std::move(gpus)}};
 }
 
-/// The element `i` of the array `key`; null where there is none.
-const Json& run_value(const Json& values, const char* key, std::size_t i) {
-  const Json& list = at(values, key);
-  static const Json none;
-  return list.is_array() && i < list.size() ? list[i] : none;
-}
-
-RunCost run_at(const Json& values, std::size_t i) {
-  RunCost run;
-  std::optional<std::uint64_t> round;
-  take(run_value(values, "round", i), round);
-  run.round = round.value_or(0);
-  take(run_value(values, "started_unix_s", i), run.started_unix_s);
-  take(run_value(values, "wall_s", i), run.wall);
-  take(run_value(values, "energy_j", i), run.energy);
-  take(run_value(values, "uncertainty_j", i), run.uncertainty);
-  run.energy_domains = printable_words(run_value(values, "energy_domains", i));
-  take(run_value(values, "energy_unknown_s", i), run.energy_unknown);
-  take(run_value(values, "energy_flags", i), run.energy_flags);
-  take(run_value(values, "mean_w", i), run.mean_power);
-  take(run_value(values, "cpu_user_s", i), run.cpu_user);
-  take(run_value(values, "cpu_system_s", i), run.cpu_system);
-  take(run_value(values, "peak_rss_bytes", i), run.peak_rss_bytes);
-  take(run_value(values, "other_cores", i), run.other_cores);
-  take(run_value(values, "exit_code", i), run.code);
-  take(run_value(values, "exit_signal", i), run.signal);
-  return run;
-}
-
-/// Made printable: the record is somebody else's.
-PrintableText text_in(const Json& json, const char* key) {
-  PrintableText text;
-  take_member(json, key, text);
-  return text;
+/// The reverse, of as many runs as have a time. Other arrays may be shorter, or missing.
+std::vector<RunCost> runs_of(const Json& columns) {
+  std::vector<RunCost> runs(at(columns, "wall_s").is_array() ? at(columns, "wall_s").size() : 0);
+  const Json known = json_of(RunCost{});
+  std::vector<std::pair<std::string, const Json*>> lists;
+  for (const auto& [key, none] : known.items()) {
+    if (const Json& list = at(columns, key.c_str()); list.is_array())
+      lists.emplace_back(key, &list);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Json values = Json::object();
+    for (const auto& [key, list] : lists) {
+      if (i < list->size()) values[key] = (*list)[i];
+    }
+    take(values, runs[i]);
+  }
+  return runs;
 }
 
 BenchCommand recorded_command(const Json& json, const std::string& name) {
   BenchCommand command;
-  command.command = text_in(json, "command");
-  command.name = text_in(json, "name");
+  take_member(json, "command", command.command);
+  take_member(json, "name", command.name);
   if (const Json& parameters = at(json, "parameters"); parameters.is_object()) {
     for (const auto& [parameter, value] : parameters.items()) {
-      PrintableText shown;
-      take(value, shown);
-      command.parameters.emplace_back(PrintableText(parameter), shown);
+      take(value, command.parameters.emplace_back(PrintableText(parameter), "").second);
     }
   }
-  const Json& values = at(json, "values");
-  const std::size_t runs = at(values, "wall_s").is_array() ? at(values, "wall_s").size() : 0;
-  for (std::size_t i = 0; i < runs; ++i) {
-    command.runs.push_back(run_at(values, i));
-    if (!is_possible_time(command.runs.back().wall)) throw incomplete(name, kBenchSchema);
+  command.runs = runs_of(at(json, "values"));
+  for (const RunCost& run : command.runs) {
+    if (!is_possible_time(run.wall)) throw incomplete(name, kBenchSchema);
   }
   return command;
 }
@@ -178,28 +168,30 @@ std::string to_json(const BenchRecord& bench) {
 }
 
 BenchRecord parse_bench_record(std::string_view text, const std::string& name) {
-  const Json json = parse_record(text, name);
+  Json json = parse_record(text, name);
   require_schema(json, kBenchSchema, name);
   if (!at(json, "results").is_array() || !at(json, "host").is_object()) {
     throw incomplete(name, kBenchSchema);
   }
+  make_printable(json);
   BenchRecord bench;
-  bench.wattle_version = text_in(json, "wattle_version");
+  take_member(json, "wattle_version", bench.wattle_version);
   take_member(json, "started_unix_s", bench.started_unix_s);
   take_member(json, "ended_unix_s", bench.ended_unix_s);
-  bench.host = recorded_host(at(json, "host"));
+  take_member(json, "host", bench.host);
   take_member(json, "is_interleaved", bench.is_interleaved);
-  bench.shell = text_in(json, "shell");
+  take_member(json, "shell", bench.shell);
   take_member(json, "is_interrupted", bench.is_interrupted);
   for (const Json& result : at(json, "results")) {
     bench.commands.push_back(recorded_command(result, name));
   }
-  const std::string reference = text_in(json, "reference");
+  std::string reference;
+  take_member(json, "reference", reference);
   for (std::size_t i = 0; i < bench.commands.size(); ++i) {
     if (bench.commands[i].name == reference) bench.reference = i;
   }
-  bench.energy_covers = printable_words(at(at(json, "energy"), "covers"));
-  bench.warnings = printable_words(at(json, "warnings"));
+  take_member(at(json, "energy"), "covers", bench.energy_covers);
+  take_member(json, "warnings", bench.warnings);
   return bench;
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text/text_style.hpp"
+#include "report/report.hpp"
 #include "runs/run_cost.hpp"
-#include "runs/run_record.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle {
@@ -31,7 +31,7 @@ struct BenchRecord {
   std::string wattle_version;
   double started_unix_s = 0.0;
   double ended_unix_s = 0.0;
-  RecordedHost host;
+  Host host;
   bool is_interleaved = false;  ///< the commands took turns, in an order by chance in each round
   std::uint64_t seed = 0;       ///< of that order
   std::string shell;            ///< empty: the commands were started without one
@@ -51,7 +51,7 @@ void mark_missing_domains(BenchRecord& bench);
 
 /// One line with its line end.
 [[nodiscard]] std::string to_json(const BenchRecord& bench);
-/// Throws `FormatError` as `parse_run_record`.
+/// Throws `FormatError` as `parse_run_record` (run_record.hpp).
 [[nodiscard]] BenchRecord parse_bench_record(std::string_view text, const std::string& name);
 
 /// One row per command, with a header: CSV (RFC 4180, SI units), and tables for documents.

@@ -69,7 +69,8 @@ std::string orgmode_code(const std::string& text) {
 std::vector<std::string> flags_of(const std::vector<RunCost>& runs) {
   std::set<std::string> flags;
   for (const RunCost& run : runs) {
-    if (value_of(Cost::energy, run)) flags.insert(run.energy_flags.begin(), run.energy_flags.end());
+    if (!value_of(Cost::energy, run)) continue;
+    run.energy_flags.each([&](std::string_view flag) { flags.emplace(flag); });
   }
   return {flags.begin(), flags.end()};
 }

@@ -17,6 +17,7 @@
 #include "runs/history/history_file.hpp"
 #include "runs/history/history_values.hpp"
 #include "runs/history/run_id.hpp"
+#include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -277,8 +278,8 @@ void RunHistory::remove_damaged(std::uint64_t id) {
 }
 
 bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
-  const RunRecord record = parse_run_record(saved.record, "the record");
-  RunSummary summary = summary_of(record);
+  RunSummary summary =
+      saved.summary ? *saved.summary : summary_of(parse_run_record(saved.record, "the record"));
   const auto is_taken = [&] {
     return query_number("SELECT 1 FROM runs WHERE id = ?", {static_cast<std::int64_t>(id)})
         .has_value();
@@ -298,7 +299,7 @@ bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
        number_in("commands", "line", summary.command), host});
   const std::int64_t number = database_.last_row_id();
   write_row(number, summary);
-  insert_record(number, saved, host, record.wattle_version);
+  insert_record(number, saved, host, summary.wattle_version);
   for (const auto& [key, value] : saved.tags) {
     run("INSERT INTO tags (key, value, run) VALUES (?, ?, ?)", {key, value, number});
   }

@@ -15,23 +15,14 @@
 #include <vector>
 
 #include "base/sqlite.hpp"
+#include "base/text/printable_text.hpp"
+#include "report/report.hpp"
 #include "runs/history/git_state.hpp"
-#include "runs/run_record.hpp"
 #include "sampling/power_course.hpp"
 
 namespace wattle {
 
 using Tags = std::map<PrintableText, PrintableText>;
-
-/// A run to be saved, and the whole of a saved one.
-struct SavedRun {
-  std::string id;      ///< set by the history; ignored by `save`
-  std::string record;  ///< JSON, one line without its end: wattle.run/2
-  Tags tags{};
-  PrintableText directory{};      ///< the working directory; empty: unknown
-  std::optional<GitState> git{};  ///< absent: the directory is in no git repository
-  std::optional<PowerCourse> series{};
-};
 
 /// What a list shows of a run. Absent is unknown.
 struct RunSummary {
@@ -40,6 +31,7 @@ struct RunSummary {
   double wall_s = 0.0;
   PrintableText command;  ///< as a shell line
   PrintableText host;
+  PrintableText wattle_version{};  ///< that measured it; in no list
   std::optional<int> exit_code{};  ///< at most one of it and `signal`
   std::optional<int> signal{};
   std::optional<double> energy_j{};
@@ -50,6 +42,18 @@ struct RunSummary {
   PrintableText git_commit{};  ///< empty: none
   std::optional<bool> git_dirty{};
   Tags tags{};
+};
+
+/// A run to be saved, and the whole of a saved one.
+struct SavedRun {
+  std::string id;      ///< set by the history; ignored by `save`
+  std::string record;  ///< JSON, one line without its end: wattle.run/2
+  Tags tags{};
+  PrintableText directory{};      ///< the working directory; empty: unknown
+  std::optional<GitState> git{};  ///< absent: the directory is in no git repository
+  std::optional<PowerCourse> series{};
+  /// Of a record that was just written or read, so that `save` need not read it; else absent.
+  std::optional<RunSummary> summary{};
 };
 
 /// Which runs are asked for: those that fulfil all of it.
@@ -66,8 +70,9 @@ struct HistoryFilter {
 /// `~/.local/state/wattle/history.db`. Throws `Error` if there is no state folder.
 [[nodiscard]] std::filesystem::path default_history_path();
 
-/// What a list shows of a record; the ID, git and the tags are not in it.
-[[nodiscard]] RunSummary summary_of(const RunRecord& record);
+/// What a list shows of a run; the ID, git and the tags are not in it. It is the same whether the
+/// run is as it was measured or was read from its record.
+[[nodiscard]] RunSummary summary_of(const Report& run);
 
 /// The file, open. A run that `save` returned for stays, also if the process is killed or the
 /// machine loses power. Only the file's owner may read it. Threads: one at a time; any number of

@@ -9,6 +9,7 @@
 #include "runs/history/history.hpp"
 #include "runs/history/history_values.hpp"
 #include "runs/history/run_id.hpp"
+#include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -100,8 +101,8 @@ void RunHistory::find_lower_bounds() {
       "WHERE energy IS NOT NULL AND lower_bound IS NULL",
       {}, [&](const SqlRow& row) {
         try {
-          const RunRecord record = parse_run_record(record_of(row), "the record");
-          bounds.emplace_back(row.integer(2), record.energy.is_lower_bound());
+          const Report run = parse_run_record(record_of(row), "the record");
+          bounds.emplace_back(row.integer(2), is_lower_bound(run.energy.total));
         } catch (const Error&) {
           return;  // a damaged record is refused when it is read
         }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/deflate.hpp"
+#include "base/json/json_write.hpp"
+#include "base/numbers/known_sum.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "runs/history/history.hpp"
@@ -66,21 +68,30 @@ std::optional<int> integer_or_none(const SqlRow& row, int column) {
 
 }  // namespace
 
-RunSummary summary_of(const RunRecord& record) {
-  const std::optional<Seconds> cpu = record.cpu();
-  return {.id = {},
-          .started_unix_s = record.started_unix_s,
-          .wall_s = record.wall.count(),
-          .command = shell_line(record.command),
-          .host = record.host.name,
-          .exit_code = record.exit.code,
-          .signal = record.exit.signal,
-          .energy_j = si(record.energy.total),
-          .energy_uncertainty_j = si(record.energy.uncertainty),
-          .energy_is_lower_bound =
-              record.energy.total ? std::optional(record.energy.is_lower_bound()) : std::nullopt,
-          .cpu_s = cpu ? std::optional(cpu->count()) : std::nullopt,
-          .peak_rss_bytes = record.peak_rss_bytes};
+RunSummary summary_of(const Report& run) {
+  // As the record has them: it holds no more digits, and no bytes that are not UTF-8.
+  std::vector<std::string> command;
+  command.reserve(run.command.size());
+  for (const std::string& word : run.command) command.push_back(valid_utf8(word));
+  const auto seconds = [](const std::optional<Seconds>& time) {
+    return time ? std::optional(whole_nanoseconds(*time)) : std::nullopt;
+  };
+  const Total& total = run.energy.total;
+  RunSummary summary{.id = {},
+                     .started_unix_s = run.started_unix_s,
+                     .wall_s = whole_nanoseconds(run.wall),
+                     .command = shell_line(command),
+                     .host = valid_utf8(run.host.name),
+                     .wattle_version = version_of(run),
+                     .exit_code = run.exit.code,
+                     .signal = run.exit.signal,
+                     .energy_j = si(total.energy),
+                     .cpu_s = known_sum(seconds(run.usage.cpu_user), seconds(run.usage.cpu_system)),
+                     .peak_rss_bytes = run.usage.peak_rss_bytes};
+  if (!total.energy) return summary;
+  summary.energy_uncertainty_j = with_two_digits(total.uncertainty).si();
+  summary.energy_is_lower_bound = is_lower_bound(total);
+  return summary;
 }
 
 std::vector<RunHistory::Row> RunHistory::rows(std::string_view rest,

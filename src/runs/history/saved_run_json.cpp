@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json/json_fields.hpp"
 #include "base/text/text.hpp"
 #include "runs/record_text.hpp"
+#include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -144,14 +146,13 @@ std::string saved_run_line(const SavedRun& run) {
 }
 
 SavedRun parse_saved_run(std::string_view line, const std::string& name) {
-  const Json json = parse_record(line, name);
-  const std::string schema = schema_of(json);
-  // What follows is in the words of this file alone where the record is wrong.
-  if (schema != kSavedRunSchema) {
-    (void)parse_run_record(line, name);
-    return {.id = {}, .record = dumped(json)};
-  }
+  Json json = parse_record(line, name);
   SavedRun run;
+  if (schema_of(json) != kSavedRunSchema) {
+    run.record = dumped(json);
+    run.summary = summary_of(run_of({std::move(json), name}));
+    return run;
+  }
   take_member(json, "id", run.id);
   take_member(json, "directory", run.directory);
   if (const Json& tags = at(json, "tags"); tags.is_object()) {
@@ -161,8 +162,16 @@ SavedRun parse_saved_run(std::string_view line, const std::string& name) {
   }
   run.git = git_of(at(json, "git"));
   run.series = series_of(at(json, "series"));
-  run.record = dumped(at(json, "record"));
-  (void)parse_run_record(run.record, name);
+  Json& record = json["record"];
+  run.record = dumped(record);
+  run.summary = summary_of(run_of({std::move(record), name}));
+  return run;
+}
+
+Report run_of_saved(RecordText record) {
+  if (schema_of(record.json) != kSavedRunSchema) return run_of(std::move(record));
+  Report run = run_of({std::move(record.json["record"]), record.name});
+  if (auto series = series_of(at(record.json, "series"))) run.energy.course = *std::move(series);
   return run;
 }
 

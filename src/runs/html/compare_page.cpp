@@ -18,7 +18,7 @@ std::string runs_of(const RunsOfCommand& side, const std::string& name) {
   return fmt::format("{} of {}", counted(side.runs.size(), "run"), name);
 }
 
-std::string machine_of(const RecordedHost& host) {
+std::string machine_of(const Host& host) {
   return subtitle_of({host.name.empty() ? "" : "host " + host.name, host.cpu});
 }
 

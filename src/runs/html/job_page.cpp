@@ -54,20 +54,11 @@ struct Room {
   std::size_t undrawn = 0;
 };
 
-std::vector<Stripe> stripes_of(const std::vector<RecordedPhase>& phases) {
-  std::vector<Stripe> stripes;
-  stripes.reserve(phases.size());
-  for (const RecordedPhase& phase : phases) {
-    stripes.push_back({phase.name, phase.span.begin, phase.span.end});
-  }
-  return stripes;
-}
-
 void add_power_of(Page& page, const ReportedRun& run, Room& room) {
   const std::size_t of_page = std::min(room.plots, kMostPlots);
   const PowerCourse course =
       run.power->coarser(std::min(kMostColumnsOfPlot, kMostColumnsOfPage / of_page));
-  const DrawnStripes drawn = drawn_stripes(stripes_of(run.phases), of_page);
+  const DrawnStripes drawn = drawn_stripes(phase_stripes(run.phases), of_page);
   Plots plots;
   const auto add = [&](const std::string& name, const std::vector<PowerColumn>& columns) {
     if (room.left == 0) {

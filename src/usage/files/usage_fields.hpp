@@ -4,6 +4,8 @@
 #include <tuple>
 
 #include "base/json/json_fields.hpp"
+#include "base/numbers/known_sum.hpp"
+#include "sampling/energy_fields.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
@@ -70,30 +72,38 @@ template <>
 inline constexpr auto kFields<UsageMechanism> = std::tuple(
     Field("keys", &UsageMechanism::keys), Field("mechanism", &UsageMechanism::mechanism));
 
-// Of `ResourceUsage`, in their order. Between the last two stands a sum.
+/// The five groups of a `ResourceUsage`.
 inline constexpr std::tuple kUsageGroups(Field("max_ram", &ResourceUsage::max_ram),
                                          Field("max_gpu_ram", &ResourceUsage::max_gpu_ram),
                                          Field("cpu_utilization", &ResourceUsage::cpu_utilization),
                                          Field("gpu_utilization", &ResourceUsage::gpu_utilization),
                                          Field("compute_time", &ResourceUsage::compute_time));
-inline constexpr std::tuple kUsageCpuTimes(Field("cpu_user_s", &ResourceUsage::cpu_user),
-                                           Field("cpu_system_s", &ResourceUsage::cpu_system));
-inline constexpr std::tuple kUsageFigures(
-    Field("cpu_task_clock_s", &ResourceUsage::cpu_task_clock),
-    Field("peak_rss_bytes", &ResourceUsage::peak_rss_bytes),
-    Field("peak_pss_bytes", &ResourceUsage::peak_pss_bytes),
-    Field("io_read_bytes", &ResourceUsage::io_read_bytes),
-    Field("io_written_bytes", &ResourceUsage::io_written_bytes),
-    Field("storage_read_bytes", &ResourceUsage::storage_read_bytes),
-    Field("storage_written_bytes", &ResourceUsage::storage_written_bytes),
-    Field("minor_faults", &ResourceUsage::minor_faults),
-    Field("major_faults", &ResourceUsage::major_faults),
-    Field("voluntary_switches", &ResourceUsage::voluntary_switches),
-    Field("involuntary_switches", &ResourceUsage::involuntary_switches),
-    Field("still_running", &ResourceUsage::still_running),
-    Field("processes", &ResourceUsage::processes), Field("unknown", &ResourceUsage::unknown),
-    Field("estimated", &ResourceUsage::estimated), Field("bounds", &ResourceUsage::bounds),
-    Field("mismatches", &ResourceUsage::mismatches),
-    Field("mechanisms", &ResourceUsage::mechanisms));
+/// The groups, and after them Wattle's own keys.
+template <>
+inline constexpr auto kFields<ResourceUsage> = std::tuple_cat(
+    kUsageGroups, std::tuple(Field("cpu_user_s", &ResourceUsage::cpu_user),
+                             Field("cpu_system_s", &ResourceUsage::cpu_system),
+                             Derived("cpu_s",
+                                     [](const ResourceUsage& usage) {
+                                       return or_null(known_sum(usage.cpu_user, usage.cpu_system));
+                                     }),
+                             Field("cpu_task_clock_s", &ResourceUsage::cpu_task_clock),
+                             Field("peak_rss_bytes", &ResourceUsage::peak_rss_bytes),
+                             Field("peak_pss_bytes", &ResourceUsage::peak_pss_bytes),
+                             Field("io_read_bytes", &ResourceUsage::io_read_bytes),
+                             Field("io_written_bytes", &ResourceUsage::io_written_bytes),
+                             Field("storage_read_bytes", &ResourceUsage::storage_read_bytes),
+                             Field("storage_written_bytes", &ResourceUsage::storage_written_bytes),
+                             Field("minor_faults", &ResourceUsage::minor_faults),
+                             Field("major_faults", &ResourceUsage::major_faults),
+                             Field("voluntary_switches", &ResourceUsage::voluntary_switches),
+                             Field("involuntary_switches", &ResourceUsage::involuntary_switches),
+                             Field("still_running", &ResourceUsage::still_running),
+                             Field("processes", &ResourceUsage::processes),
+                             Field("unknown", &ResourceUsage::unknown),
+                             Field("estimated", &ResourceUsage::estimated),
+                             Field("bounds", &ResourceUsage::bounds),
+                             Field("mismatches", &ResourceUsage::mismatches),
+                             Field("mechanisms", &ResourceUsage::mechanisms)));
 
 }  // namespace wattle

@@ -8,7 +8,6 @@
 #include "base/files/file.hpp"
 #include "base/json/json_read.hpp"
 #include "base/text/text.hpp"
-#include "usage/files/usage_from_json.hpp"
 #include "usage/files/usage_json.hpp"
 #include "wattle/error.hpp"
 

@@ -27,46 +27,12 @@ nlohmann::ordered_json missing_kinds_json(const std::vector<Refusal>& missing) {
   return list;
 }
 
-Json json_of(const Flags& flags) {
-  Json names = Json::array();
-  flags.each([&](std::string_view name) { names.push_back(name); });
-  return names;
-}
-
-Json json_of(const std::vector<AlternativeEnergy>& alternatives) {
-  Json list = Json::array();
-  for (const AlternativeEnergy& other : alternatives) {
-    list.push_back({{"method", to_string(other.method)},
-                    {"quantity", other.quantity},
-                    {"energy_j", or_null(other.energy)},
-                    {"uncertainty_j", uncertainty_or_null(other.energy, other.uncertainty)},
-                    {"flags", json_of(other.flags)}});
-  }
-  return list;
-}
-
 namespace {
 
 Json to_json(const std::optional<TrackedEnergy>& energy) {
   if (!energy) return nullptr;
-  Json domains = Json::array();
-  for (const DomainEnergy& domain : energy->domains) {
-    const BestEnergy& measured = domain.energy;
-    domains.push_back(
-        {{"name", domain.domain},
-         {"energy_j", or_null(measured.energy)},
-         {"uncertainty_j", uncertainty_or_null(measured.energy, measured.uncertainty)},
-         {"unknown_s", measured.unknown.count()},
-         {"method", to_string(measured.method)},
-         {"quantity", measured.quantity},
-         {"source", domain.source},
-         {"coverage", or_null(measured.coverage)},
-         {"alternatives", json_of(measured.alternatives)},
-         {"contained_in", text_or_null(domain.contained_in)},
-         {"flags", json_of(measured.flags)}});
-  }
   return {{"scope", "machine"},
-          {"domains", std::move(domains)},
+          {"domains", json_of(energy->domains)},
           {"refused", refused_json(energy->refused)}};
 }
 
@@ -148,22 +114,24 @@ Json usage_groups(const ResourceUsage& usage) {
   return json;
 }
 
-Json usage_json(const ResourceUsage& usage) {
-  Json json = usage_groups(usage);
-  add_fields(json, usage, kUsageCpuTimes);
-  std::optional<Seconds> cpu;
-  if (usage.cpu_user && usage.cpu_system) cpu = *usage.cpu_user + *usage.cpu_system;
-  json["cpu_s"] = or_null(cpu);
-  add_fields(json, usage, kUsageFigures);
-  return json;
-}
-
 Json native_json(const ResourceUsage& usage) {
   Json json = {{"schema", kTrackSchema}, {"wattle_version", version()}};
-  json["resource_usage"] = usage_json(usage);
+  json["resource_usage"] = json_of(usage);
   json["energy"] = to_json(usage.energy);
   json["tracker_cpu_s"] = or_null(usage.tracker_cpu);
   return json;
+}
+
+ResourceUsage usage_from_native_json(const Json& native) {
+  ResourceUsage usage;
+  take_member(native, "resource_usage", usage);
+  if (const Json& energy = at(native, "energy"); energy.is_object()) {
+    usage.energy.emplace();
+    take_member(energy, "domains", usage.energy->domains);
+    take_refused(at(energy, "refused"), usage.energy->refused);
+  }
+  take_member(native, "tracker_cpu_s", usage.tracker_cpu);
+  return usage;
 }
 
 std::string ResourceUsage::to_json() const {

@@ -24,14 +24,16 @@ TEST(PrintableText, IsMadeSoHoweverItIsMade) {
   EXPECT_EQ(text, shown);
   text = std::string_view(foreign);
   EXPECT_EQ(text, shown);
-  const nlohmann::ordered_json json = {{"name", foreign}, {"list", {foreign}}};
+  const nlohmann::ordered_json json = {{"name", foreign}};
   PrintableText taken;
   take_member(json, "name", taken);
   EXPECT_EQ(taken, shown);
-  std::vector<PrintableText> list;
-  take_member(json, "list", list);
-  EXPECT_EQ(list, std::vector<PrintableText>{shown});
-  EXPECT_EQ(printable_words(json["list"]), std::vector<std::string>{shown});
+}
+
+TEST(PrintableText, IsAllThatJsonHoldsOnceItWasMadeSo) {
+  nlohmann::ordered_json json = {{"a", {{{"b", "x\x1b"}, {"n", 1}}, "y\x1b", nullptr}}, {"c", "z"}};
+  make_printable(json);
+  EXPECT_EQ(json.dump(), R"({"a":[{"b":"x\\x1b","n":1},"y\\x1b",null],"c":"z"})");
 }
 
 TEST(PrintableText, IsTheSameWhenItIsMadeSoAgain) {

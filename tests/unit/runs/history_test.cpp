@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -98,6 +99,33 @@ TEST_F(RunHistoryTest, ListsWhatAPersonWantsToSee) {
   EXPECT_EQ(list[0].cpu_s, 1.5);
   EXPECT_EQ(list[0].peak_rss_bytes, 1'000'000U);
   EXPECT_EQ(list[0].tags, (Tags{{"k", "v"}}));
+}
+
+TEST_F(RunHistoryTest, ListsTheSameOfARunWithoutReadingItsRecord) {
+  Report report;
+  report.command = {"make", "a\xff\x1b"};
+  report.host.name = "n\xff\x1b";
+  report.exit = {.started = true, .code = 0};
+  report.started_unix_s = 1'763'690'000.0 + 1.0 / 3.0;
+  report.energy.total.unknown = Seconds(0.1);
+  RunHistory history(file());
+  for (int i = 1; i < 100; ++i) {
+    const double odd = std::pow(1.37, i - 50) / 3.0;
+    report.wall = Seconds(odd);
+    report.energy.total.energy = Joules(odd);
+    report.energy.total.uncertainty = Joules(odd / 7.0);
+    report.usage.cpu_user = Seconds(odd / 3.0);
+    report.usage.cpu_system = Seconds(odd / 11.0);
+    SavedRun run{.record = to_json(report)};
+    run.record.pop_back();
+    run.summary = summary_of(report);
+    history.save(run);
+  }
+  EXPECT_EQ(history.list({})[0].command, "make 'a\uFFFD\\x1b'");
+  const RunHistory::Check found = history.check();
+  EXPECT_EQ(found.runs, 99U);
+  EXPECT_EQ(found.repaired, 0U);
+  EXPECT_THAT(found.damaged, IsEmpty());
 }
 
 TEST_F(RunHistoryTest, LeavesWhatIsUnknownUnknown) {

@@ -32,7 +32,7 @@ struct RunFacts {
 };
 
 NamedRecord run_of(const RunFacts& facts, const std::string& name = "run.json") {
-  RunRecord record;
+  Report record;
   record.command = {"solver"};
   record.host.name = facts.host;
   record.started_unix_s = facts.begin_s;
@@ -42,15 +42,15 @@ NamedRecord run_of(const RunFacts& facts, const std::string& name = "run.json") 
   if (facts.rank) record.mpi = Rank{.rank = facts.rank, .size = 4};
   record.energy.left_out = facts.left_out;
   if (facts.energy_j) {
-    record.energy.total = Joules(*facts.energy_j);
-    record.energy.uncertainty = Joules(3.0);
-    record.energy.unknown = Seconds(0);
-    record.energy.covers = {"cpu"};
-    record.energy.missing = {{.subject = "dram", .reason = "no counter"}};
+    record.energy.total = {.energy = Joules(*facts.energy_j),
+                           .uncertainty = Joules(3.0),
+                           .common = Joules(3.0),
+                           .covers = {"cpu"},
+                           .missing = {{.subject = "dram", .reason = "no counter"}}};
   }
-  record.cpu_user = Seconds(4.0);
-  record.cpu_system = Seconds(1.0);
-  record.peak_rss_bytes = 1000;
+  record.usage.cpu_user = Seconds(4.0);
+  record.usage.cpu_system = Seconds(1.0);
+  record.usage.peak_rss_bytes = 1000;
   return {name, record};
 }
 
@@ -68,7 +68,7 @@ TEST(JobReport, CountsTheEnergyOfEachMachineOnce) {
                                     run_of(rank(2, "n2", true)), run_of(rank(3, "n2", false))});
   ASSERT_THAT(reports, SizeIs(1));
   EXPECT_EQ(reports[0].energy, Joules(200.0));
-  EXPECT_NEAR(reports[0].uncertainty.si(), 6.0, 1e-9) << "of old records all may come back";
+  EXPECT_NEAR(reports[0].uncertainty.si(), 6.0, 1e-9) << "all of it may come back";
   EXPECT_EQ(reports[0].cpu, Seconds(20.0)) << "of all ranks";
   EXPECT_THAT(reports[0].missing_ranks, IsEmpty());
   EXPECT_THAT(reports[0].notes, IsEmpty());
@@ -112,7 +112,7 @@ TEST(JobReport, AddsWhatComesBackInEachRunWithItsSign) {
   std::vector<NamedRecord> records;
   for (int i = 0; i < 4; ++i) {
     records.push_back(run_of({.host = "n1", .begin_s = 20.0 * i}));
-    records.back().record.energy.common = Joules(-1.0);
+    records.back().record.energy.total.common = Joules(-1.0);
   }
   const auto reports = job_reports(records);
   ASSERT_THAT(reports, SizeIs(1));
@@ -199,7 +199,7 @@ TEST(JobReport, ChoosesRunsThatCoverTheLongestTime) {
 
 TEST(JobReport, SaysThatAPartOfAKindIsMissing) {
   NamedRecord run = run_of({});
-  run.record.energy.missing = {
+  run.record.energy.total.missing = {
       {.subject = "cpu", .reason = "package_1: its counter does not move"}};
   const auto reports = job_reports({run});
   EXPECT_TRUE(reports[0].nodes[0].is_lower_bound());
@@ -269,15 +269,16 @@ TEST(JobReport, AddsUpTheErrorOfSensorsOfOneModel) {
   NamedRecord first = run_of({}, "a");
   NamedRecord second = run_of({.host = "n2"}, "b");
   for (NamedRecord* run : {&first, &second}) {
-    run->record.energy.domains = {{.name = "package_0",
-                                   .source = "powercap",
-                                   .energy = Joules(100.0),
-                                   .calibration_percent = 5.0}};
+    run->record.energy.domains = {
+        {.domain = Domain::package(0),
+         .source = "powercap",
+         .figure = {.energy = Joules(100.0)},
+         .calibration = SensorError{.percent = 5.0, .source = "compared with a meter"}}};
   }
   EXPECT_EQ(job_reports({first, second})[0].calibration, Joules(10.0));
   second.record.host.cpu = "another model";
   EXPECT_NEAR(job_reports({first, second})[0].calibration->si(), std::sqrt(50.0), 1e-9);
-  second.record.energy.domains[0].calibration_percent.reset();
+  second.record.energy.domains[0].calibration.reset();
   EXPECT_EQ(job_reports({first, second})[0].calibration, std::nullopt);
 }
 

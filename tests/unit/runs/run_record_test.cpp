@@ -1,6 +1,5 @@
 #include "runs/run_record.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/text.hpp"
+#include "base/text/text_style.hpp"
+#include "runs/compared_jobs.hpp"
+#include "runs/run_cost.hpp"
 #include "sample_reports.hpp"
 #include "wattle/error.hpp"
 
@@ -23,7 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-RunRecord record_of(const Report& report) { return parse_run_record(to_json(report), "run.json"); }
+Report read_back(const Report& report) { return parse_run_record(to_json(report), "run.json"); }
 
 /// The sentence of the `FormatError` that reading `text` gives.
 std::string error_of(const std::string& text) {
@@ -36,39 +39,39 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(RunRecord, HoldsWhatTheReportHeld) {
-  const Report report = measured();
-  const RunRecord record = record_of(report);
-  EXPECT_EQ(record.command, report.command);
-  EXPECT_EQ(record.exit.code, report.exit.code);
-  EXPECT_DOUBLE_EQ(record.wall.count(), report.wall.count());
-  EXPECT_DOUBLE_EQ(record.started_unix_s, report.started_unix_s);
-  EXPECT_EQ(record.host.name, report.host.name);
-  EXPECT_EQ(record.host.cpu, report.host.cpu);
-  ASSERT_TRUE(record.energy.total);
-  EXPECT_DOUBLE_EQ(record.energy.total->si(), report.energy.total.energy->si());
-  EXPECT_NEAR(record.energy.uncertainty->si(), report.energy.total.uncertainty.si(), 0.05);
-  EXPECT_EQ(record.energy.covers, report.energy.total.covers);
-  ASSERT_THAT(record.energy.domains, SizeIs(report.energy.domains.size()));
-  EXPECT_EQ(record.energy.domains.front().name, report.energy.domains.front().domain.name());
-  EXPECT_DOUBLE_EQ(record.cpu()->count(),
-                   (*report.usage.cpu_user + *report.usage.cpu_system).count());
-  EXPECT_EQ(record.peak_rss_bytes, report.usage.peak_rss_bytes);
+TEST(RunRecord, HoldsAllThatWasWritten) {
+  for (const Report& report :
+       {measured(), without_sensors(), estimated(), shared(), killed(), not_started(),
+        of_another_rank(), still_running(), with_unknown_stretches(), on_gpus(3, 1)}) {
+    EXPECT_EQ(to_json(read_back(report)), to_json(report));
+  }
 }
 
-TEST(RunRecord, HoldsTheOutermostPhasesInTheirOrder) {
-  Report report = without_sensors();
+TEST(RunRecord, HoldsTheCoresOfOtherPrograms) {
+  const RunCost measured_cost = cost_of(measured());
+  const RunCost read = cost_of(read_back(measured()));
+  ASSERT_TRUE(measured_cost.other_cores);
+  EXPECT_EQ(read.other_cores, measured_cost.other_cores);
+  EXPECT_EQ(read.energy_flags, measured_cost.energy_flags);
+  EXPECT_EQ(read.energy_domains, measured_cost.energy_domains);
+}
+
+TEST(RunRecord, HoldsThePhases) {
+  Report report = measured();
   report.phases.rows = {
       {.name = "warm", .time = Seconds(1), .spans = {{Seconds(2), Seconds(3)}}},
-      {.name = "within", .parent = 0, .time = Seconds(1), .spans = {{Seconds(2), Seconds(3)}}},
+      {.name = "within", .parent = 0, .depth = 1, .spans = {{Seconds(2), Seconds(2.5)}}},
       {.name = "load",
        .time = Seconds(1.5),
+       .domains = report.energy.domains,
+       .total = total_of(report.energy.domains, {}),
+       .cpu = Seconds(0.5),
        .spans = {{Seconds(0), Seconds(1)}, {Seconds(4), Seconds(4.5)}}}};
-  std::string text;
-  for (const RecordedPhase& phase : record_of(report).phases) {
-    text += fmt::format("{} {}..{} ", phase.name, phase.span.begin.count(), phase.span.end.count());
-  }
-  EXPECT_EQ(text, "load 0..1 warm 2..3 load 4..4.5 ");
+  const Report read = read_back(report);
+  EXPECT_EQ(to_json(read), to_json(report));
+  EXPECT_EQ(to_text(read.phases, {}), to_text(report.phases, {}));
+  ASSERT_THAT(read.phases.rows, SizeIs(3));
+  EXPECT_EQ(read.phases.rows[1].depth, 1U);
 }
 
 TEST(RunRecord, LeavesOutSpansThatAreNone) {
@@ -76,28 +79,102 @@ TEST(RunRecord, LeavesOutSpansThatAreNone) {
   json["phases"]["rows"] = Json::parse(
       R"([{"name": "a", "spans": [[2, 1], [-1, 1], [1], "x", null, [1, "2"], [1, 2]]}, 7, null,
           {"spans": 5}, {"name": 5, "spans": [[3, 4]]}])");
-  EXPECT_THAT(parse_run_record(json.dump(), "run.json").phases, SizeIs(2));
+  std::size_t spans = 0;
+  for (const PhaseReport& phase : parse_run_record(json.dump(), "run.json").phases.rows) {
+    spans += phase.spans.size();
+  }
+  EXPECT_EQ(spans, 2U);
+}
+
+TEST(RunRecord, HasNoParentThatComesAfterItsChild) {
+  Json json = Json::parse(to_json(without_sensors()));
+  json["phases"]["rows"] = Json::parse(
+      R"([{"name": "a", "parent": 0}, {"name": "b", "parent": 2}, {"name": "c", "parent": 1}])");
+  const auto rows = parse_run_record(json.dump(), "run.json").phases.rows;
+  ASSERT_THAT(rows, SizeIs(3));
+  EXPECT_FALSE(rows[0].parent);
+  EXPECT_FALSE(rows[1].parent);
+  EXPECT_EQ(rows[2].depth, 1U);
+}
+
+TEST(RunRecord, ReadsNoMorePhasesThanARunHas) {
+  Json json = Json::parse(to_json(without_sensors()));
+  for (int i = 0; i < 3000; ++i) {
+    json["phases"]["rows"].push_back({{"name", "a"}, {"parent", i - 1}});
+  }
+  EXPECT_THAT(parse_run_record(json.dump(), "run.json").phases.rows,
+              SizeIs(PhasesReport::kMostRows));
+}
+
+TEST(RunRecord, OfAnOldVersionMayBeWrongTheSameWayAgain) {
+  Json json = Json::parse(to_json(measured()));
+  json["energy"].erase("total_common_j");
+  json["energy"]["domains"][0].erase("common_j");
+  const EnergyReport energy = parse_run_record(json.dump(), "run.json").energy;
+  EXPECT_GT(energy.total.uncertainty, Joules(0.0));
+  EXPECT_EQ(energy.total.common, energy.total.uncertainty);
+  EXPECT_EQ(energy.domains[0].figure.common, energy.domains[0].figure.uncertainty);
+}
+
+TEST(RunRecord, OfTheFirstSchemaHasHints) {
+  Json json = Json::parse(to_json(without_sensors()));
+  json["schema"] = "wattle.run/1";
+  json["refused"][0]["hint"] = "ask";
+  json["refused"][0].erase("remedy");
+  const Report read = parse_run_record(json.dump(), "run.json");
+  ASSERT_THAT(read.refused, SizeIs(1));
+  EXPECT_EQ(read.refused[0].remedy, "ask");
+}
+
+TEST(RunRecord, HasPrintableTextsAlone) {
+  const std::string foreign = "\x1b[2J<script>";
+  const std::string shown = printable(foreign);
+  Json json = Json::parse(to_json(on_gpus(2, 1)));
+  json["command"] = {foreign};
+  json["host"]["name"] = foreign;
+  json["host"]["gpus"][0]["model"] = foreign;
+  json["exit"]["error"] = foreign;
+  json["slurm"] = {{"job_id", foreign}};
+  json["energy"]["total_covers"] = {foreign};
+  json["energy"]["domains"][0]["source"] = foreign;
+  json["phases"]["rows"] = {{{"name", foreign}}};
+  json["refused"] = {{{"reason", foreign}}};
+  json["resource_usage"]["still_running"] = {{{"pid", 1}, {"name", foreign}}};
+  const Report read = parse_run_record(json.dump(), "run.json");
+  EXPECT_THAT(read.command, ElementsAre(foreign)) << "shell_line makes it printable";
+  EXPECT_EQ(read.host.name, shown);
+  EXPECT_EQ(read.host.gpus.value().front().info.model, shown);
+  EXPECT_EQ(read.exit.error, shown);
+  EXPECT_EQ(read.slurm.value().job_id, shown);
+  EXPECT_THAT(read.energy.total.covers, ElementsAre(shown));
+  EXPECT_EQ(read.energy.domains.front().source, shown);
+  EXPECT_EQ(read.phases.rows.front().name, shown);
+  EXPECT_EQ(read.refused.front().reason, shown);
+  EXPECT_EQ(read.usage.still_running.value().front().name, shown);
+}
+
+TEST(RunRecord, LeavesOutDomainsThatAreNone) {
+  Json json = Json::parse(to_json(measured()));
+  const std::size_t domains = json["energy"]["domains"].size();
+  json["energy"]["domains"].push_back({{"name", "<script>"}, {"energy_j", 5.0}});
+  json["energy"]["domains"].push_back({{"energy_j", 5.0}});
+  EXPECT_THAT(parse_run_record(json.dump(), "run.json").energy.domains, SizeIs(domains));
+  for (int i = 0; i < 3000; ++i) json["energy"]["domains"].push_back({{"name", "package_0"}});
+  EXPECT_THAT(parse_run_record(json.dump(), "run.json").energy.domains, SizeIs(1024));
 }
 
 TEST(RunRecord, KeepsWhatIsUnknownUnknown) {
-  const RunRecord record = record_of(without_sensors());
-  EXPECT_FALSE(record.energy.total);
-  EXPECT_FALSE(record.energy.uncertainty);
-  EXPECT_THAT(record.energy.domains, IsEmpty());
-  ASSERT_FALSE(record.energy.missing.empty());
-  EXPECT_EQ(record.energy.missing.front().subject, "cpu");
-  EXPECT_FALSE(record.energy.missing.front().reason.empty());
-}
-
-TEST(RunRecord, KnowsHowTheCommandEnded) {
-  const RunRecord by_signal = record_of(killed());
-  EXPECT_FALSE(by_signal.exit.code);
-  EXPECT_EQ(by_signal.exit.signal, 11);
-  EXPECT_FALSE(record_of(not_started()).exit.started);
+  const Report read = read_back(without_sensors());
+  EXPECT_FALSE(read.energy.total.energy);
+  EXPECT_FALSE(cost_of(read).uncertainty);
+  EXPECT_THAT(read.energy.domains, IsEmpty());
+  ASSERT_FALSE(read.energy.total.missing.empty());
+  EXPECT_EQ(read.energy.total.missing.front().subject, "cpu");
+  EXPECT_FALSE(read.energy.total.missing.front().reason.empty());
 }
 
 TEST(RunRecord, KnowsWhyEnergyWasLeftOut) {
-  EXPECT_THAT(record_of(of_another_rank()).energy.left_out, HasSubstr("local rank"));
+  EXPECT_THAT(read_back(of_another_rank()).energy.left_out, HasSubstr("local rank"));
 }
 
 TEST(RunRecord, ReadsLinesAndOneValueOverManyLines) {
@@ -140,30 +217,36 @@ TEST(RunRecord, RefusesValuesThatNoRunHas) {
   EXPECT_THAT(error_with([](Json& json) { json["wall_s"] = 1e300; }), is_refused);
   EXPECT_THAT(error_with([](Json& json) { json["wall_s"] = -1.0; }), is_refused);
   EXPECT_THAT(error_with([](Json& json) { json["energy"]["total_j"] = -5.0; }), is_refused);
+  EXPECT_THAT(error_with([](Json& json) {
+                json["phases"]["rows"] = {{{"name", "a"}, {"total_j", 1e300}}};
+              }),
+              is_refused);
   EXPECT_EQ(error_with([](Json&) {}), "no error");
 }
 
 TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
-  const RunRecord record = parse_run_record(
+  const Report record = parse_run_record(
       R"({"schema":"wattle.run/2","command":[1,"a"],"exit":{"code":18446744073709551615,)"
-      R"("signal":1e300},"wall_s":1,"host":{"gpus":[3]},)"
-      R"("energy":{"total_j":"many","domains":{"a":1},"total_missing":7},)"
+      R"("signal":1e300},"wall_s":1,"host":{"gpus":[3]},"share":{"measured_j":1e300,"gpus":7},)"
+      R"("energy":{"total_j":"many","domains":{"a":1},"total_missing":7},"estimate":[],)"
       R"("resource_usage":{"peak_rss_bytes":-1,"cpu_user_s":null}})",
       "run.json");
   EXPECT_THAT(record.command, ElementsAre("a"));
-  EXPECT_THAT(record.host.gpus, IsEmpty());
+  EXPECT_THAT(record.host.gpus.value(), IsEmpty());
   EXPECT_THAT(record.energy.domains, IsEmpty());
-  EXPECT_THAT(record.energy.missing, IsEmpty());
+  EXPECT_THAT(record.energy.total.missing, IsEmpty());
   EXPECT_FALSE(record.exit.code);
   EXPECT_FALSE(record.exit.signal);
-  EXPECT_FALSE(record.energy.total);
-  EXPECT_FALSE(record.peak_rss_bytes);
-  EXPECT_FALSE(record.cpu());
+  EXPECT_FALSE(record.energy.total.energy);
+  EXPECT_FALSE(record.usage.peak_rss_bytes);
+  EXPECT_FALSE(record.usage.cpu_user);
+  EXPECT_FALSE(record.estimate);
+  EXPECT_FALSE(record.share.value().balance);
 }
 
 TEST(RunRecord, HoldsTheUnits) {
   const Report report = with_units();
-  const RunRecord record = record_of(report);
+  const Report record = read_back(report);
   ASSERT_TRUE(record.units);
   const Json written = Json::parse(report.units->to_json());
   Json read = Json::parse(record.units->to_json());
@@ -172,7 +255,7 @@ TEST(RunRecord, HoldsTheUnits) {
   read["tags"][2]["tag"] = written["tags"][2]["tag"];
   read["contrasts"][0]["second"] = written["contrasts"][0]["second"];
   EXPECT_EQ(read, written);
-  EXPECT_FALSE(record_of(measured()).units);
+  EXPECT_FALSE(read_back(measured()).units);
 }
 
 /// The units of a record some of whose JSON was changed.
@@ -243,13 +326,16 @@ TEST(RunRecord, ReadsNoMoreUnitsThanARunHas) {
 }
 
 TEST(RunRecord, KnowsTheSameMachine) {
-  const RecordedHost host = record_of(measured()).host;
-  RecordedHost restarted = host;
+  const Host host = read_back(on_gpus(2, 1)).host;
+  Host restarted = host;
   restarted.boot_id = "another";
-  EXPECT_TRUE(host.is_same_machine(restarted));
-  RecordedHost other = host;
+  EXPECT_TRUE(is_same_machine(host, restarted));
+  Host other = host;
   other.cpu = "another";
-  EXPECT_FALSE(host.is_same_machine(other));
+  EXPECT_FALSE(is_same_machine(host, other));
+  Host fewer = host;
+  fewer.gpus->pop_back();
+  EXPECT_FALSE(has_same_models(host, fewer));
 }
 
 }  // namespace

@@ -19,20 +19,24 @@ RunCost run_of(std::size_t round, double wall_s, std::optional<double> energy_j)
 }
 
 BenchRecord sample_bench(bool has_energy) {
-  BenchRecord bench{.wattle_version = "0.1.0",
-                    .started_unix_s = 1.7e9,
-                    .ended_unix_s = 1.7e9 + 20,
-                    .host = {.name = "n1", .boot_id = "b", .cpu = "Model", .gpus = {"GPU"}},
-                    .is_interleaved = true,
-                    .seed = 7,
-                    .shell = "/bin/sh",
-                    .warmup = 1,
-                    .reference = 0,
-                    .is_interrupted = false,
-                    .commands = {{"A", "a --x | \"b\"", {{"n", "1,5"}}, {}}, {"B", "b", {}, {}}},
-                    .energy_covers = {},
-                    .energy_missing = {},
-                    .warnings = {"the machine is warm"}};
+  BenchRecord bench{
+      .wattle_version = "0.1.0",
+      .started_unix_s = 1.7e9,
+      .ended_unix_s = 1.7e9 + 20,
+      .host = {.name = "n1",
+               .boot_id = "b",
+               .cpu = "Model",
+               .gpus = {{{.domain = Domain::nvidia_gpu(0), .info = {.model = "GPU"}}}}},
+      .is_interleaved = true,
+      .seed = 7,
+      .shell = "/bin/sh",
+      .warmup = 1,
+      .reference = 0,
+      .is_interrupted = false,
+      .commands = {{"A", "a --x | \"b\"", {{"n", "1,5"}}, {}}, {"B", "b", {}, {}}},
+      .energy_covers = {},
+      .energy_missing = {},
+      .warnings = {"the machine is warm"}};
   if (has_energy) bench.energy_covers = {"cpu"};
   bench.energy_missing.push_back({"gpu", "no GPU with its own power sensor was found", ""});
   for (std::size_t round = 1; round <= 6; ++round) {

@@ -39,7 +39,7 @@ TEST(UsageJson, WritesASumOfTimesWithoutTheDigitsOfItsArithmetic) {
   usage.cpu_user = Seconds(0.0001);
   usage.cpu_system = Seconds(0.209);
   EXPECT_NE((*usage.cpu_user + *usage.cpu_system).count(), 0.2091) << "in double";
-  EXPECT_THAT(dumped(usage_json(usage)), HasSubstr("\"cpu_s\":0.2091,"));
+  EXPECT_THAT(dumped(json_of(usage)), HasSubstr("\"cpu_s\":0.2091,"));
 }
 
 TEST(UsageJson, HasTheKeysAndTheOrderOfGpuTracker) {

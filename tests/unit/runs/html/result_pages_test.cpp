@@ -193,7 +193,7 @@ TEST(ComparePage, OfSeveralCommandsHasASectionForEach) {
 }
 
 NamedRecord job_run(unsigned rank, const std::string& host, std::optional<double> energy_j) {
-  RunRecord record;
+  Report record;
   record.command = {"solver"};
   record.host.name = host;
   record.started_unix_s = 1.7e9;
@@ -201,20 +201,19 @@ NamedRecord job_run(unsigned rank, const std::string& host, std::optional<double
   record.wall = Seconds(10.0);
   record.slurm = SlurmJob{.job_id = "77"};
   record.mpi = Rank{.rank = rank, .size = 4};
-  record.cpu_user = Seconds(4.0);
-  record.cpu_system = Seconds(1.0);
-  record.peak_rss_bytes = 1000;
-  NamedRecord named{"run-" + std::to_string(rank) + ".json", record};
-  if (!energy_j) {
-    named.record.energy.left_out = "rank 0 of this machine measures it";
-    return named;
+  record.usage.cpu_user = Seconds(4.0);
+  record.usage.cpu_system = Seconds(1.0);
+  record.usage.peak_rss_bytes = 1000;
+  if (energy_j) {
+    record.energy.total = {.energy = Joules(*energy_j),
+                           .uncertainty = Joules(3.0),
+                           .common = Joules(3.0),
+                           .covers = {"cpu"},
+                           .missing = {{.subject = "dram", .reason = "no counter"}}};
+  } else {
+    record.energy.left_out = "rank 0 of this machine measures it";
   }
-  named.record.energy.total = Joules(*energy_j);
-  named.record.energy.uncertainty = Joules(3.0);
-  named.record.energy.unknown = Seconds(0);
-  named.record.energy.covers = {"cpu"};
-  named.record.energy.missing = {{.subject = "dram", .reason = "no counter"}};
-  return named;
+  return {"run-" + std::to_string(rank) + ".json", std::move(record)};
 }
 
 PowerCourse course_of(std::size_t count) {
@@ -233,7 +232,7 @@ PowerCourse course_of(std::size_t count) {
 TEST(JobPage, HasNodesRanksAndWhatIsMissing) {
   std::vector<NamedRecord> records = {job_run(0, "n1", 500.0), job_run(1, "n1", std::nullopt),
                                       job_run(2, "n2", 600.0)};
-  records[0].power = course_of(100);
+  records[0].record.energy.course = course_of(100);
   const std::string html = html_of(page_of(job_reports(records)));
   EXPECT_EQ(markup_fault(html), "");
   expect_golden("job.html", html);
@@ -247,9 +246,9 @@ TEST(JobPage, HasNodesRanksAndWhatIsMissing) {
 
 TEST(JobPage, HasPhasesAsStripes) {
   std::vector<NamedRecord> records = {job_run(0, "n1", 500.0)};
-  records[0].power = course_of(100);
-  records[0].record.phases = {{"load", {Seconds(0), Seconds(1)}},
-                              {"train", {Seconds(1), Seconds(4)}}};
+  records[0].record.energy.course = course_of(100);
+  records[0].record.phases.rows = {{.name = "load", .spans = {{Seconds(0), Seconds(1)}}},
+                                   {.name = "train", .spans = {{Seconds(1), Seconds(4)}}}};
   const std::string html = html_of(page_of(job_reports(records)));
   EXPECT_EQ(markup_fault(html), "");
   EXPECT_EQ(count_of(html, "<rect class=\"phase\""), 2U);
@@ -260,9 +259,9 @@ TEST(JobPage, OfForeignNamesIsWellFormed) {
   NamedRecord run = job_run(0, kHostileName, 500.0);
   run.name = kHostileName;
   run.record.slurm->job_id = kHostileName;
-  run.record.energy.missing = {{kHostileName, kHostileName}};
-  run.power = course_of(10);
-  run.power->domains[0].name = kHostileName;
+  run.record.energy.total.missing = {{kHostileName, kHostileName}};
+  run.record.energy.course = course_of(10);
+  run.record.energy.course.domains[0].name = kHostileName;
   NamedRecord apart = job_run(1, "n2", 5.0);
   apart.record.slurm.reset();
   const std::string html = html_of(page_of(job_reports({run, apart})));
@@ -275,11 +274,11 @@ TEST(JobPage, OfManyNodesIsSmall) {
   std::vector<NamedRecord> records;
   for (unsigned i = 0; i < 200; ++i) {
     records.push_back(job_run(i, "n" + std::to_string(i), 500.0));
-    records.back().power = course_of(720);
+    records.back().record.energy.course = course_of(720);
     for (int step = 0; step < 100; ++step) {
       const Seconds begin(0.7 * step);
-      records.back().record.phases.push_back(
-          {"step " + std::to_string(step), {begin, begin + Seconds(0.5)}});
+      records.back().record.phases.rows.push_back(
+          {.name = "step " + std::to_string(step), .spans = {{begin, begin + Seconds(0.5)}}});
     }
   }
   const std::string html = to_html(page_of(job_reports(records)));
