@@ -14,6 +14,7 @@ from conftest import FLEET, Machine, end, eventually
 from slurm_cluster import SCRIPT, Cluster, run
 
 WATTS = 120  # of the fakes: a package and its memory
+LATE_S = 0.25
 # A program that hangs is killed after this. Slurm itself needs a while to end a step.
 END_WAIT_MS = 300
 BOUND_S = 20
@@ -25,6 +26,8 @@ def cluster(tmp_path_factory):
     if not pathlib.Path(plugin).is_file():
         pytest.skip("the plugin is not built: libslurm-dev is not installed: run scripts/setup test")
     machine = Machine(tmp_path_factory.mktemp("machine"))
+    if os.geteuid() == 0:
+        os.setpriority(os.PRIO_PROCESS, machine.player.pid, -20)
     environment = {**machine.environment, "WATTLE_NVML_LIBRARY": "/nonexistent"}
     made = None
     try:
@@ -47,10 +50,11 @@ def read(path):
 
 
 def check_energy(record):
-    """The fakes' power times the window, within the ±. They are renewed every millisecond, later on a busy machine."""
+    """The fakes' power times the window, within the ±. They are renewed every millisecond, but on a busy machine the
+    process that does it may come late at either end."""
     energy = record["energy"]
     assert energy["total_covers"] == ["cpu", "dram"]
-    late_j = 0.05 * WATTS
+    late_j = LATE_S * WATTS
     truth_j = WATTS * record["wall_s"]
     assert abs(energy["total_j"] - truth_j) <= energy["total_uncertainty_j"] + late_j, (energy, record["wall_s"])
 
@@ -72,13 +76,13 @@ def last_job(cluster):
 
 
 def test_srun_measures_its_step_and_prints_the_sum(cluster):
-    done = srun(cluster, "--wattle", "-n4", "sh", "-c", "echo rank $SLURM_PROCID; sleep 1; exit $SLURM_PROCID")
+    done = srun(cluster, "--wattle", "-n4", "sh", "-c", "echo rank $SLURM_PROCID; sleep 2; exit $SLURM_PROCID")
     assert done.returncode == 3
     assert sorted(re.findall(r"^rank (\d)$", done.stdout, re.MULTILINE)) == ["0", "1", "2", "3"]
     job = last_job(cluster)
     record = read(cluster.records(job, "0", "n1")[0])
     check_energy(record)
-    assert record["wall_s"] > 1
+    assert record["wall_s"] > 2
     assert re.search(rf"^job {job}: \d+(\.\d+)? J ±\d", done.stderr, re.MULTILINE), done.stderr
     assert record["command"][0] == "sh"
     assert record["slurm"]["job_id"] == job and record["slurm"]["step_id"] == "0"
