@@ -13,7 +13,7 @@ constexpr double kLinkMargin = 3.0;
 constexpr double kUnlikeCost = 15.0;
 
 /// As `continuity_cost`, over a time in which temperatures change, too.
-double link_cost(const RowTrace& before, const RowTrace& after, bool with_memory) noexcept {
+double link_cost(const RowTrace& before, const RowTrace& after, MemoryEvidence memory) noexcept {
   if (are_unlike(before, after)) return kUnlikeCost;
   const double gap_s = std::abs(static_cast<double>(after.time_ms - before.time_ms)) * 1e-3;
   double cost = 0.0;
@@ -23,17 +23,20 @@ double link_cost(const RowTrace& before, const RowTrace& after, bool with_memory
     cost += std::min(4.0, 0.35 * beyond * beyond);
   }
   constexpr double kJobsLast = 600.0;
-  if (with_memory && gap_s < kJobsLast && before.used_mib >= 0.0F && after.used_mib >= 0.0F) {
+  const bool has_memory = before.used_mib >= 0.0F && after.used_mib >= 0.0F;
+  if (memory != MemoryEvidence::none && gap_s < kJobsLast && has_memory) {
+    const double most_cost = memory == MemoryEvidence::shared ? 2.5 : 6.0;
     const auto most = static_cast<double>(std::max({1.0F, before.used_mib, after.used_mib}));
     const double of_most = std::abs(static_cast<double>(before.used_mib - after.used_mib)) / most;
-    cost += std::min(6.0, 300.0 * of_most);
+    const bool is_other = memory == MemoryEvidence::exact && of_most > 0.0;
+    cost += is_other ? most_cost : std::min(most_cost, 300.0 * of_most);
   }
   return cost;
 }
 
 /// The place of `from` that is not in `in`, which has one less.
 std::optional<std::size_t> left_out(const PlacedBoards& from, const PlacedBoards& in,
-                                    bool with_memory) {
+                                    MemoryEvidence memory) {
   const auto& all = from.boards;
   const auto& rest = in.boards;
   double best = std::numeric_limits<double>::max();
@@ -43,7 +46,7 @@ std::optional<std::size_t> left_out(const PlacedBoards& from, const PlacedBoards
     double cost = 0.0;
     for (std::size_t place = 0; place < rest.size(); ++place) {
       const std::size_t there = place + (place >= out ? 1 : 0);
-      cost += link_cost(all[there].board, rest[place].board, with_memory);
+      cost += link_cost(all[there].board, rest[place].board, memory);
       const bool is_pause = place + 1 == rest.size() || there + 1 == all.size();
       if (is_pause || there + 1 == out) continue;
       const auto& [one_ms, one_spread] = all[there].gap;
@@ -67,8 +70,31 @@ std::optional<std::size_t> left_out(const PlacedBoards& from, const PlacedBoards
 
 }  // namespace
 
+void MemoryInUse::add(std::size_t place, const RowTrace& row) noexcept {
+  if (row.used_mib < 0.0F) return;
+  Range& range = ranges_[place];
+  range.least = range.least < 0.0F ? row.used_mib : std::min(range.least, row.used_mib);
+  range.most = std::max(range.most, row.used_mib);
+}
+
+MemoryEvidence MemoryInUse::evidence() const noexcept {
+  MemoryEvidence evidence = MemoryEvidence::exact;
+  for (const Range& range : ranges_) {
+    constexpr float kSteady = 0.01F;
+    if (range.most - range.least > kSteady * range.most) return MemoryEvidence::none;
+    if (range.most > range.least) evidence = MemoryEvidence::steady;
+  }
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    const bool is_shared =
+        std::any_of(ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const Range& other) { return other.most == ranges_[i].most; });
+    if (is_shared) return MemoryEvidence::shared;
+  }
+  return evidence;
+}
+
 std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
-                                      const std::vector<RowTrace>& now, bool with_memory) {
+                                      const std::vector<RowTrace>& now, MemoryEvidence memory) {
   const bool is_fewer = now.size() <= before.size();
   const std::size_t few = std::min(before.size(), now.size());
   const std::size_t many = std::max(before.size(), now.size());
@@ -79,8 +105,8 @@ std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
     double second = best;
     std::size_t best_at = 0;
     for (std::size_t j = 0; j < many; ++j) {
-      const double cost = is_fewer ? link_cost(before[j], now[i], with_memory)
-                                   : link_cost(before[i], now[j], with_memory);
+      const double cost =
+          is_fewer ? link_cost(before[j], now[i], memory) : link_cost(before[i], now[j], memory);
       if (cost < best) {
         second = std::exchange(best, cost);
         best_at = j;
@@ -117,13 +143,12 @@ bool is_in_order(const BoardLinks& links) {
 }
 
 std::optional<BoardLinks> link_in_order(const PlacedBoards& before, const PlacedBoards& now,
-                                        bool with_memory) {
+                                        MemoryEvidence memory) {
   const std::size_t n = now.boards.size();
   const bool has_left = before.boards.size() == n + 1;
   const bool has_come = before.boards.size() + 1 == n;
   if (!has_left && !has_come) return std::nullopt;
-  const auto out =
-      has_left ? left_out(before, now, with_memory) : left_out(now, before, with_memory);
+  const auto out = has_left ? left_out(before, now, memory) : left_out(now, before, memory);
   if (!out) return std::nullopt;
   BoardLinks links(n);
   for (std::size_t place = 0; place < n; ++place) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,10 +13,34 @@ namespace wattle {
 /// Index of a board before, for each board now; absent for one that is new.
 using BoardLinks = std::vector<std::optional<std::size_t>>;
 
-/// Links boards by their memory and temperature; `with_memory`: by the memory in use, too. No
-/// result where another way would do nearly as well.
+/// What the memory in use shows of a board after a break.
+enum class MemoryEvidence : std::uint8_t {
+  none,    ///< it changes as the work does
+  shared,  ///< it hardly changes, and several boards use as much
+  steady,  ///< it hardly changes
+  exact,   ///< it is the same in all rows: another one is another board
+};
+
+/// The memory in use of the boards of an order. Threads: a value type.
+class MemoryInUse {
+ public:
+  explicit MemoryInUse(std::size_t places) : ranges_(places) {}
+  void add(std::size_t place, const RowTrace& row) noexcept;
+  /// Of all boards: that of the least steady one.
+  [[nodiscard]] MemoryEvidence evidence() const noexcept;
+
+ private:
+  struct Range {
+    float least = -1.0F;
+    float most = -1.0F;
+  };
+  std::vector<Range> ranges_;
+};
+
+/// Links boards by their memory and temperature. No result where another way would do nearly as
+/// well.
 std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
-                                      const std::vector<RowTrace>& now, bool with_memory);
+                                      const std::vector<RowTrace>& now, MemoryEvidence memory);
 
 /// False where a link changes the order: a writer that goes on does not.
 bool is_in_order(const BoardLinks& links);
@@ -39,6 +64,6 @@ struct PlacedBoards {
 /// Links boards of which one left or came, the others in the same order: the boards show which one,
 /// and the times that the driver takes for each. No result where another would do nearly as well.
 std::optional<BoardLinks> link_in_order(const PlacedBoards& before, const PlacedBoards& now,
-                                        bool with_memory);
+                                        MemoryEvidence memory);
 
 }  // namespace wattle

@@ -18,6 +18,10 @@ namespace {
 constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
 constexpr std::size_t kMostShown = 40;  // bytes of a cell in a message
 
+/// Columns that name a GPU, the surest first.
+constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
+                                                  "gpu_serial", "pci.bus_id", "gpu_bus_id"};
+
 /// The highest bit of each byte that is a comma, the first byte in the lowest ones.
 std::uint64_t commas_in(const char* bytes) noexcept {
   constexpr std::uint64_t kEach = 0x0101010101010101;
@@ -96,13 +100,12 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.temperature = place({"temperature.gpu"});
   found.name = place({"name", "gpu_name"});
   found.index = place({"index"});
-  constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
-                                                    "gpu_serial", "pci.bus_id", "gpu_bus_id"};
   for (const std::string_view id : kIds) {
     if (found.uuid != kNone) break;
     found.uuid = place({id});
     found.id_name = id;
   }
+  if (found.id_name.ends_with("serial")) found.place = place({"pci.bus_id", "gpu_bus_id", "index"});
   if (!is_header && found.timestamp == kNone) return false;
   columns_ = found;
   has_header_ = true;
@@ -117,7 +120,11 @@ bool GpuRowReader::take_header(std::string_view line) {
 GpuRow GpuRowReader::read(std::string_view line) noexcept {
   count_ = split(line);
   GpuRow row;
-  if (columns_.timestamp < count_) row.time_ms = times_.read(trimmed(cells_[columns_.timestamp]));
+  if (columns_.timestamp < count_) {
+    const std::string_view time = cells_[columns_.timestamp];
+    const bool is_trimmed = !time.empty() && is_digit(time.front()) && is_digit(time.back());
+    row.time_ms = times_.read(is_trimmed ? time : trimmed(time));
+  }
   row.whole = count_ == columns_.count && has_figures() && (!has_time() || row.time_ms);
   if (!row.whole) return row;
   row.util = cell_of(columns_.util);
@@ -131,6 +138,7 @@ GpuRow GpuRowReader::read(std::string_view line) noexcept {
 void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
   row.memory_total = parse_cell(cells_[columns_.memory_total]);
   row.temperature = parse_cell(cells_[columns_.temperature]);
+  if (columns_.name == kNone) return;
   const std::string_view name = trimmed(cells_[columns_.name]);
   row.model = name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));
 }
@@ -149,8 +157,11 @@ Cell GpuRowReader::power() noexcept {
 std::string_view GpuRowReader::index() const noexcept { return trimmed(cells_[columns_.index]); }
 std::string_view GpuRowReader::uuid() const noexcept {
   const std::string_view text = trimmed(cells_[columns_.uuid]);
-  return text.starts_with('[') ? std::string_view() : text;  // [N/A]
+  // [N/A]; and the 0 of boards without a serial number.
+  const bool is_none = text.starts_with('[') || text.find_first_not_of('0') == text.npos;
+  return is_none ? std::string_view() : text;
 }
+std::string_view GpuRowReader::place() const noexcept { return trimmed(cells_[columns_.place]); }
 
 std::string GpuRowReader::why_bad(std::string_view line) const {
   if (has_header_ && !has_figures()) {

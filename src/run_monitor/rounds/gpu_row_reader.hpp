@@ -25,8 +25,11 @@ class GpuRowReader {
 
   /// Of the row that was read last; empty where there is no such column.
   [[nodiscard]] std::string_view index() const noexcept;
-  /// The UUID, or where there is none the serial number or the PCI address.
+  /// The UUID, or where there is none the serial number or the PCI address; empty for none. GPUs of
+  /// one card share a serial number: `place` tells them apart.
   [[nodiscard]] std::string_view uuid() const noexcept;
+  /// The PCI address or else the number, beside a serial number; else empty.
+  [[nodiscard]] std::string_view place() const noexcept;
   [[nodiscard]] bool has_index() const noexcept { return columns_.index != kNone; }
   [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }
   /// The column that names the GPUs; empty where there is none.
@@ -66,6 +69,7 @@ class GpuRowReader {
     std::size_t name = kNone;
     std::size_t index = kNone;
     std::size_t uuid = kNone;
+    std::size_t place = kNone;
     std::string_view id_name{};  ///< of `uuid`
   };
   using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< after the last: empty

@@ -75,14 +75,10 @@ bool are_different(const Moments& one, const Moments& other, double least) noexc
          difference > kClearly * std::sqrt(variance_of(one) + variance_of(other));
 }
 
-/// True if all are the same, but for a hundredth.
-bool is_steady(const Moments& sample) noexcept {
-  return sample.squares <= 1e-4 * sample.mean * sample.mean;
-}
-
 }  // namespace
 
 double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept {
+  if (one.temperature == other.temperature && one.used_mib == other.used_mib) return 0.0;
   double cost = 0.0;
   if (one.temperature >= 0.0F && other.temperature >= 0.0F) {
     constexpr double kUsual = 1.0;  // degrees from one row to the next
@@ -157,11 +153,6 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
   return model;
 }
 
-bool RoundModel::keeps_memory() const noexcept {
-  return std::ranges::all_of(shown_,
-                             [](const Position& position) { return is_steady(position.used); });
-}
-
 bool RoundModel::repeats(std::size_t gpus) const noexcept {
   const std::size_t n = this->gpus();
   // What alternates from round to round is small beside the pause.
@@ -200,11 +191,21 @@ void RoundModel::set_up() {
   }
 }
 
+double RoundModel::Step::cost_of(double gap_ms) const noexcept {
+  const double z = std::abs(gap_ms - expected_ms) * per_spread;
+  return z < kTail ? 0.5 * z * z : kTail * (z - 0.5 * kTail);
+}
+
 double RoundModel::time_cost(std::size_t from, std::size_t missing, double gap_ms) const noexcept {
   const Step& step = steps_[from][missing];
-  const double z = std::abs(gap_ms - step.expected_ms) * step.per_spread;
-  const double core = z < kTail ? 0.5 * z * z : kTail * (z - 0.5 * kTail);
-  return std::min(core + step.log_spread, outlier_cost_);
+  return std::min(step.cost_of(gap_ms) + step.log_spread, outlier_cost_);
+}
+
+bool RoundModel::is_usual_gap(std::size_t from, double gap_ms) const noexcept {
+  constexpr double kMost = 12.0;  // nine spreads
+  const Step& step = steps_[from][0];
+  const double cost = step.cost_of(gap_ms);
+  return cost <= kMost && cost + step.log_spread < outlier_cost_;
 }
 
 std::optional<std::size_t> RoundModel::first_position() const noexcept {

@@ -65,6 +65,8 @@ class RoundModel {
   /// Of a gap after the row at `from`, with `missing` rows in it.
   [[nodiscard]] double time_cost(std::size_t from, std::size_t missing,
                                  double gap_ms) const noexcept;
+  /// True for a gap to the next row as the rows have it.
+  [[nodiscard]] bool is_usual_gap(std::size_t from, double gap_ms) const noexcept;
   /// What a gap costs that is of no kind: held up, or cut off.
   [[nodiscard]] double outlier_cost() const noexcept { return outlier_cost_; }
   /// How badly the windows fit, per row: to choose among windows and numbers of GPUs.
@@ -77,8 +79,6 @@ class RoundModel {
   [[nodiscard]] bool is_evident() const noexcept;
   /// True if the times show no pause once a round: fewer GPUs explain them as well.
   [[nodiscard]] bool has_even_times() const noexcept;
-  /// True if the memory in use of no GPU changed: then it shows which one it is later, too.
-  [[nodiscard]] bool keeps_memory() const noexcept;
   /// True if nothing distinguishes a position from the one `gpus` later: so there are only that
   /// many.
   [[nodiscard]] bool repeats(std::size_t gpus) const noexcept;
@@ -93,6 +93,9 @@ class RoundModel {
     double expected_ms = 0.0;
     double per_spread = 1.0;
     double log_spread = 0.0;
+
+    /// But for the logarithm of the spread.
+    [[nodiscard]] double cost_of(double gap_ms) const noexcept;
   };
   void set_up();
 

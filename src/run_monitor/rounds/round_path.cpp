@@ -251,6 +251,18 @@ void find_margins(RoundPath& path, const Forward& forward, const Costs& own, con
 
 }  // namespace
 
+RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t gpus) {
+  const std::size_t most = std::min(2 * gpus, rows.size());
+  RowRange whole = rows;
+  for (std::size_t i = rows.begin + 1; i < rows.begin + most; ++i) {
+    if (path.missing[i] > 0) whole.begin = i;
+  }
+  for (std::size_t i = rows.end; i-- > rows.end - most;) {
+    if (path.missing[i] > 0) whole.end = i;
+  }
+  return whole;
+}
+
 RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first) {
   const std::vector<std::uint16_t> early = first_positions(rows, model, first);
   const Costs own = own_costs(rows, model, early);

@@ -24,6 +24,16 @@ struct RoundPath {
   double cost = 0.0;
 };
 
+struct RowRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
+};
+
+/// Those of some rows of a path between which and the ends none is missing within two rounds: the
+/// others may be of another number of GPUs, of which one left or came.
+[[nodiscard]] RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t gpus);
+
 /// Finds the path of all rows. `first`: the position of the first row, where it is known.
 [[nodiscard]] RoundPath find_path(Traces rows, const RoundModel& model,
                                   std::optional<std::size_t> first = std::nullopt);

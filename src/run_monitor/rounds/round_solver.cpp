@@ -59,6 +59,9 @@ void solve(Candidate& candidate, Traces rows) {
   candidate.model = RoundModel::of_path(rows, candidate.path.positions, candidate.gpus);
   candidate.path = find_path(rows, candidate.model);
   candidate.cost = candidate.path.cost + freedom_cost(candidate.gpus, rows.size());
+  // The rows may have shown it to be another order than the window did.
+  constexpr double kImplausible = 1e9;
+  if (!candidate.model.is_plausible()) candidate.cost += kImplausible;
 }
 
 struct Choice {
@@ -94,11 +97,14 @@ Candidates::iterator chosen_of(Candidates& all, Traces rows) {
     if (gpus % other.gpus == 0) solve(other, rows);
   }
   const auto least = std::ranges::min_element(all, costs_less);
+  // The order of more GPUs fits noise better, but not by more than this.
+  const double most_of_noise = kDivisorClearly + 0.5 * static_cast<double>(rows.size());
   auto chosen = least;
   for (auto it = all.begin(); it != all.end(); ++it) {
     if (!it->is_solved || least->gpus % it->gpus != 0 || it->gpus >= chosen->gpus) continue;
     const bool is_nearly_as_good = it->cost < least->cost + kDivisorClearly;
-    if (is_nearly_as_good || least->model.repeats(it->gpus)) chosen = it;
+    const bool is_noise = it->cost < least->cost + most_of_noise && least->model.repeats(it->gpus);
+    if (is_nearly_as_good || is_noise) chosen = it;
   }
   return chosen;
 }
@@ -127,27 +133,59 @@ Choice choose(Traces rows, std::size_t fewest, std::size_t most) {
   return choice;
 }
 
-struct Range {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
-};
+/// Where rows of one position are irregular round after round: a GPU is not there.
+std::vector<RowRange> repeated_events(const RoundPath& path, std::size_t gpus) {
+  constexpr std::size_t kRounds = 3;
+  struct Run {
+    RowRange range{};
+    std::size_t rounds = 0;
+  };
+  std::vector<RowRange> ranges;
+  if (gpus == 1) return ranges;
+  std::vector<Run> runs(gpus);
+  for (std::size_t i = 0; i < path.events.size(); ++i) {
+    if (path.events[i] <= 0.0F) continue;
+    Run& run = runs[path.positions[i]];
+    const bool goes_on = run.rounds > 0 && i - run.range.end < gpus + 1;
+    if (!goes_on) run = {.range = {.begin = i, .end = i}};
+    run.range.end = i + 1;
+    if (++run.rounds == kRounds) ranges.push_back(run.range);
+    if (run.rounds > kRounds) ranges.push_back(run.range);
+  }
+  return ranges;
+}
+
+/// In their order, those that overlap as one.
+std::vector<RowRange> merged(std::vector<RowRange> ranges) {
+  std::ranges::sort(ranges, {}, &RowRange::begin);
+  std::vector<RowRange> merged;
+  for (const RowRange& range : ranges) {
+    if (!merged.empty() && range.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
 
 /// Where irregular rows are so frequent that the order is another one.
-std::vector<Range> irregular_ranges(const RoundPath& path, std::size_t gpus) {
-  const float alarm_at_ends = gpus == 1 ? 12.0F : 9.0F;
+std::vector<RowRange> irregular_ranges(const RoundPath& path, std::size_t gpus) {
+  const float alarm_at_ends = gpus == 1 ? 12.0F : 7.0F;
+  const float alarm_until_end = gpus == 1 ? 12.0F : 9.0F;  // where it is not calm again
   const float alarm = gpus == 1 ? 20.0F : 28.0F;
   const float usual = std::min(2.0F / static_cast<float>(gpus), 0.3F);
-  std::vector<Range> ranges;
+  std::vector<RowRange> ranges = repeated_events(path, gpus);
   float sum = 0.0F;
   float most = 0.0F;
-  Range range;
+  RowRange range;
   const auto& events = path.events;
   for (std::size_t i = 0; i <= events.size(); ++i) {
     const bool is_end = i == events.size();
     const float before = sum;
     // At the ends there are not enough rows for an alarm.
-    const bool is_at_end = is_end || (most > 0.0F && range.begin < 2 * gpus);
+    const bool is_at_end =
+        most > 0.0F && (range.begin < 2 * gpus || range.end + 2 * gpus > events.size());
     if (!is_end) sum = std::max(0.0F, sum + events[i] - usual);
     if (before <= 0.0F && sum > 0.0F) {
       range.begin = i;
@@ -157,21 +195,61 @@ std::vector<Range> irregular_ranges(const RoundPath& path, std::size_t gpus) {
       most = sum;
       range.end = i + 1;
     }
-    if ((sum <= 0.0F || is_end) && most > (is_at_end ? alarm_at_ends : alarm))
+    const float calm_alarm = is_end ? alarm_until_end : alarm;
+    if ((sum <= 0.0F || is_end) && most > (is_at_end ? alarm_at_ends : calm_alarm)) {
       ranges.push_back(range);
+    }
     if (sum <= 0.0F) most = 0.0F;
   }
-  return ranges;
+  return merged(std::move(ranges));
+}
+
+/// Where the rows begin to keep their times much better or worse than before: what looks like one
+/// order with a wide spread is two orders. Absent where they do not.
+std::optional<std::size_t> change_of_spread(Traces rows, const Candidate& chosen) {
+  constexpr std::size_t kFewest = 8;
+  constexpr double kGain = 15.0;
+  constexpr double kTimes = 2.5;  // one spread of the other
+  constexpr double kLeastMs = 1.0;
+  if (rows.size() < 2 * kFewest) return std::nullopt;
+  const auto& positions = chosen.path.positions;
+  std::vector<double> sums = {0.0};  // of deviations, up to each row
+  sums.reserve(rows.size());
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    double deviation_ms = 0.0;
+    const RoundModel::Gap& gap = chosen.model.gap(positions[i - 1]);
+    if (positions[i] == (positions[i - 1] + 1) % chosen.gpus) {
+      const auto length_ms = static_cast<double>(rows[i].time_ms - rows[i - 1].time_ms);
+      deviation_ms = std::min(std::abs(length_ms - gap.expected_ms), 3.0 * gap.spread_ms);
+    }
+    sums.push_back(sums.back() + deviation_ms + kLeastMs);
+  }
+  const auto count = static_cast<double>(sums.size() - 1);
+  const double together = count * std::log(sums.back() / count);
+  double best_gain = kGain;
+  std::optional<std::size_t> best;
+  for (std::size_t i = kFewest; i + kFewest < sums.size(); ++i) {
+    const auto before = static_cast<double>(i);
+    const double mean = sums[i] / before;
+    const double mean_after = (sums.back() - sums[i]) / (count - before);
+    const double gain =
+        together - before * std::log(mean) - (count - before) * std::log(mean_after);
+    const bool is_clear = std::max(mean, mean_after) > kTimes * std::min(mean, mean_after);
+    if (gain <= best_gain || !is_clear) continue;
+    best_gain = gain;
+    best = i;
+  }
+  return best;
 }
 
 /// The longest part without irregular ranges.
-Range longest_regular(const std::vector<Range>& irregular, std::size_t size) {
-  Range longest;
+RowRange longest_regular(const std::vector<RowRange>& irregular, std::size_t size) {
+  RowRange longest;
   std::size_t begin = 0;
   const auto take = [&](std::size_t end) {
     if (end > begin && end - begin > longest.size()) longest = {.begin = begin, .end = end};
   };
-  for (const Range& range : irregular) {
+  for (const RowRange& range : irregular) {
     take(range.begin);
     begin = range.end;
   }
@@ -195,7 +273,7 @@ class Solver {
   }
 
   /// Rows that are too few to know anything of are left out.
-  [[nodiscard]] bool is_short(const Range& range) const {
+  [[nodiscard]] bool is_short(const RowRange& range) const {
     std::size_t rows = 12;
     for (const RoundPiece& piece : solution_.pieces) {
       rows = std::max(rows, (kFewestRounds + 1) * piece.model.gpus());
@@ -218,18 +296,25 @@ class Solver {
   }
 
   // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
-  void solve(Range range, int depth, std::optional<std::size_t> gpus) {
+  void solve(RowRange range, int depth, std::optional<std::size_t> gpus) {
     constexpr int kDeepest = 10;
     if (range.size() == 0) return;
     if (depth > 0 && is_short(range)) return;
     const Traces rows = rows_.subspan(range.begin, range.size());
     const std::size_t most = gpus_ ? *gpus_ : kMostGuessed;
     Choice choice = gpus ? choose(rows, *gpus, *gpus) : choose(rows, 1, most);
-    const std::vector<Range> irregular = irregular_ranges(choice.best.path, choice.best.gpus);
+    const std::vector<RowRange> irregular = irregular_ranges(choice.best.path, choice.best.gpus);
     if (irregular.empty() && is_another_pace(choice.best.model) &&
         range.size() * 5 < rows_.size()) {
       solution_.lacks_gpus = true;
       return;
+    }
+    if (irregular.empty() && depth < kDeepest) {
+      if (const auto change = change_of_spread(rows, choice.best)) {
+        solve({range.begin, range.begin + *change}, depth + 1, std::nullopt);
+        solve({range.begin + *change, range.end}, depth + 1, std::nullopt);
+        return;
+      }
     }
     if (irregular.empty()) {
       if (!choice.is_clear) doubt(RoundDoubt::gpus);
@@ -239,8 +324,8 @@ class Solver {
                                   .path = std::move(choice.best.path)});
       return;
     }
-    const Range regular = longest_regular(irregular, range.size());
-    const auto jumps = [&](const Range& part) {
+    const RowRange regular = longest_regular(irregular, range.size());
+    const auto jumps = [&](const RowRange& part) {
       const auto& missing = choice.best.path.missing;
       return std::any_of(missing.begin() + static_cast<std::ptrdiff_t>(part.begin),
                          missing.begin() + static_cast<std::ptrdiff_t>(part.end),
@@ -257,8 +342,8 @@ class Solver {
     }
     const std::size_t begin = range.begin;
     solve({begin + regular.begin, begin + regular.end}, depth + 1, std::nullopt);
-    for (const Range& part : {Range{0, regular.begin}, Range{regular.end, range.size()}}) {
-      const Range there{begin + part.begin, begin + part.end};
+    for (const RowRange& part : {RowRange{0, regular.begin}, RowRange{regular.end, range.size()}}) {
+      const RowRange there{begin + part.begin, begin + part.end};
       if (is_short(there) && part.size() > choice.best.gpus && jumps(part)) {
         solution_.lacks_gpus = true;
       }

@@ -1,11 +1,11 @@
 #include "run_monitor/rounds/row_assignment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
 
-#include "run_monitor/rounds/board_links.hpp"
 #include "run_monitor/rounds/writer_restart.hpp"
 
 namespace wattle {
@@ -36,11 +36,15 @@ float number_or_unknown(const Cell& cell) noexcept {
 
 std::uint32_t contents_of(const GpuRow& row) noexcept {
   std::uint64_t hash = 0;
-  for (const Cell* cell : {&row.util, &row.mem_util, &row.memory, &row.power, &row.temperature}) {
-    hash = (hash ^ std::bit_cast<std::uint64_t>(cell->value)) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 29U;
+  // Products that do not wait for each other; odd, and unlike.
+  constexpr std::array<std::uint64_t, 5> kFactors = {0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9,
+                                                     0x94D049BB133111EB, 0xD6E8FEB86659FD93,
+                                                     0xA0761D6478BD642F};
+  const std::array cells = {&row.util, &row.mem_util, &row.memory, &row.power, &row.temperature};
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    hash += std::bit_cast<std::uint64_t>(cells[i]->value) * kFactors[i];
   }
-  return static_cast<std::uint32_t>(hash);
+  return static_cast<std::uint32_t>(hash >> 32U);
 }
 
 RowTrace trace_of(const GpuRow& row, std::uint32_t torn_before) noexcept {
@@ -53,6 +57,24 @@ RowTrace trace_of(const GpuRow& row, std::uint32_t torn_before) noexcept {
           .temperature = number_or_unknown(row.temperature)};
 }
 
+bool is_sure_of(const RoundPiece& piece, std::size_t i) noexcept {
+  const std::size_t k = i - piece.begin;
+  return piece.model.gpus() == 1 ||
+         (piece.path.margins[k] >= kSure && piece.path.events[k] == 0.0F);
+}
+
+/// Of rows that are not at the ends, where they may be of another order.
+MemoryInUse memory_of(Traces rows, const RoundPiece& piece, std::size_t begin, std::size_t end,
+                      std::size_t first) {
+  const std::size_t n = piece.model.gpus();
+  MemoryInUse memory(n);
+  for (std::size_t i = begin + n; i + n < end; ++i) {
+    const std::size_t position = piece.path.positions[i - piece.begin];
+    if (is_sure_of(piece, i)) memory.add((position + n - first) % n, rows[i]);
+  }
+  return memory;
+}
+
 /// The GPUs at the start of a piece, by place. Its first rows may be of the order before.
 std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_t begin,
                                 std::size_t end, std::size_t first) {
@@ -60,11 +82,8 @@ std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_
   std::vector<RowTrace> boards(n);
   std::vector<int> seen(n, 0);
   for (std::size_t i = begin; i < end; ++i) {
-    const std::size_t k = i - piece.begin;
-    const std::size_t position = piece.path.positions[k];
-    const bool is_sure = n == 1 || (piece.path.margins[k] >= kSure && piece.path.events[k] == 0.0F);
-    const std::size_t place = (position + n - first) % n;
-    if (is_sure && ++seen[place] <= 2) boards[place] = rows[i];
+    const std::size_t place = (piece.path.positions[i - piece.begin] + n - first) % n;
+    if (is_sure_of(piece, i) && ++seen[place] <= 2) boards[place] = rows[i];
   }
   return boards;
 }
@@ -146,10 +165,8 @@ bool RowAssigner::is_usual(const RowTrace& row) const noexcept {
   const std::size_t position = (order_->last_position + 1) % model.gpus();
   const auto gap_ms = static_cast<double>(row.time_ms - last.time_ms);
   if (row.torn_before != 0 || row.is_copy_of(last)) return false;
-  // Nine spreads at most: the tail of the costs is 1.5 a spread.
-  const double time = model.time_cost(order_->last_position, 0, gap_ms);
-  if (time > std::log(model.gap(order_->last_position).spread_ms) + 12.0) return false;
-  if (time >= model.outlier_cost() || are_unlike(row, model.board(position))) return false;
+  if (!model.is_usual_gap(order_->last_position, gap_ms)) return false;
+  if (are_unlike(row, model.board(position))) return false;
   constexpr double kJump = 7.0;
   const std::size_t track = order_->tracks[order_->place_of(position)];
   return continuity_cost(row, tracks_[track].last) < kJump;
@@ -170,6 +187,8 @@ void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) 
 
 std::size_t RowAssigner::follow(std::size_t from) {
   for (; from < traces_.size() && is_usual(traces_[from]); ++from) {
+    order_->memory.add(order_->place_of((order_->last_position + 1) % order_->model.gpus()),
+                       traces_[from]);
     assign(from, (order_->last_position + 1) % order_->model.gpus(), true);
   }
   return from;
@@ -235,8 +254,11 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
   const bool is_change = order_ && !continues(piece, begin);
   // Of one GPU that stays alone no row can be another's.
   if (is_change && (n > 1 || order_->model.gpus() > 1)) forget_last_round();
-  Order order{.model = piece.model, .first = first.value_or(0), .last = traces_[begin]};
-  order.tracks = link(piece, begin, end, order.first);
+  Order order{.model = piece.model,
+              .first = first.value_or(0),
+              .last = traces_[begin],
+              .memory = memory_of(traces_, piece, begin, end, first.value_or(0))};
+  order.tracks = link(piece, begin, end, order);
   if (n > most_gpus_) {
     most_gpus_ = n;
     for (Track& track : tracks_) track.place.reset();
@@ -244,9 +266,11 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
   }
   order_ = std::move(order);
   order_begin_ = begin;
+  const RowRange whole =
+      whole_rounds(piece.path, {.begin = begin - piece.begin, .end = end - piece.begin}, n);
   for (std::size_t i = begin; i < end; ++i) {
     const std::size_t k = i - piece.begin;
-    const bool is_of_change = is_change && n > 1 && i < begin + n;
+    const bool is_of_change = (is_change && i < begin + n) || k < whole.begin || k >= whole.end;
     const bool is_sure = n == 1 || (piece.path.margins[k] >= kSure && !is_of_change);
     assign(i, piece.path.positions[k], is_sure && piece.path.is_copy[k] == 0);
   }
@@ -280,7 +304,7 @@ bool RowAssigner::continues(const RoundPiece& piece, std::size_t begin) const {
 }
 
 std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t begin,
-                                           std::size_t end, std::size_t first) {
+                                           std::size_t end, const Order& next) {
   const std::size_t n = piece.model.gpus();
   std::vector<std::size_t> tracks(n);
   for (std::size_t place = 0; place < n; ++place) tracks[place] = place;
@@ -289,21 +313,26 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
     return tracks;
   }
   if (continues(piece, begin)) return order_->tracks;
-  const std::vector<RowTrace> now = boards_of(traces_, piece, begin, end, first);
+  const std::vector<RowTrace> now = boards_of(traces_, piece, begin, end, next.first);
   std::vector<RowTrace> before;
   for (const std::size_t track : order_->tracks) {
     before.push_back(tracks_[track].has_earlier ? tracks_[track].earlier : tracks_[track].last);
   }
-  const bool with_memory = order_->model.keeps_memory() && piece.model.keeps_memory();
-  std::optional<BoardLinks> links = link_boards(before, now, with_memory);
+  MemoryInUse memory_before = order_->memory;
+  MemoryInUse memory_now = next.memory;
+  for (std::size_t place = 0; place < before.size(); ++place)
+    memory_before.add(place, before[place]);
+  for (std::size_t place = 0; place < n; ++place) memory_now.add(place, now[place]);
+  const MemoryEvidence memory = std::min(memory_before.evidence(), memory_now.evidence());
+  std::optional<BoardLinks> links = link_boards(before, now, memory);
   if (!is_after_break(begin)) {
     if (links && !is_in_order(*links)) links.reset();
-    const PlacedBoards placed{.boards = placed_of(piece.model, first, now),
+    const PlacedBoards placed{.boards = placed_of(piece.model, next.first, now),
                               .rounds = static_cast<double>(end - begin) / static_cast<double>(n)};
     const PlacedBoards placed_before{
         .boards = placed_of(order_->model, order_->first, before),
         .rounds = static_cast<double>(order_->rows) / static_cast<double>(before.size())};
-    if (!links) links = link_in_order(placed_before, placed, with_memory);
+    if (!links) links = link_in_order(placed_before, placed, memory);
   }
   if (!links) {
     doubt(Outcome::total_only, kAlike);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "run_monitor/rounds/board_links.hpp"
 #include "run_monitor/rounds/round_model.hpp"
 #include "run_monitor/rounds/round_solver.hpp"
 #include "run_monitor/tables/table_figures.hpp"
@@ -62,6 +63,7 @@ class RowAssigner {
     std::size_t last_position = 0;    ///< of the last row that was assigned
     RowTrace last;
     std::size_t rows = 0;  ///< that were assigned
+    MemoryInUse memory;    ///< of the GPUs by place
     [[nodiscard]] std::size_t place_of(std::size_t position) const noexcept {
       return (position + model.gpus() - first) % model.gpus();
     }
@@ -83,7 +85,7 @@ class RowAssigner {
   [[nodiscard]] bool continues(const RoundPiece& piece, std::size_t begin) const;
   /// The track of each place.
   [[nodiscard]] std::vector<std::size_t> link(const RoundPiece& piece, std::size_t begin,
-                                              std::size_t end, std::size_t first);
+                                              std::size_t end, const Order& next);
   /// The track of a GPU that was at this place earlier, and not in the last order.
   [[nodiscard]] std::optional<std::size_t> earlier_track(std::size_t place,
                                                          const RowTrace& now) const;

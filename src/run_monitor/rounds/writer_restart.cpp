@@ -29,8 +29,8 @@ bool is_break(Traces rows, const RoundPiece& piece, std::size_t i,
   const bool starts_round = !first || piece.path.positions[k] == *first;
   const bool is_outlier = model.time_cost(from, missing, gap_ms) >= model.outlier_cost();
   if (missing > 0 && starts_round && is_outlier) return true;
-  if (starts_round && late_ms < -std::max(0.3 * period_ms, 500.0)) return true;
-  return (starts_round || missing > 0) && late_ms > std::max(0.6 * period_ms, 300.0);
+  if (starts_round && late_ms < -std::max(0.1 * period_ms, 500.0)) return true;
+  return (starts_round || missing > 0) && late_ms > std::max(0.1 * period_ms, 500.0);
 }
 
 /// True if a round begins late at the row `i` of a piece, and its boards are clearly in another
@@ -51,7 +51,7 @@ bool is_reordered(Traces rows, const RoundPiece& piece, std::size_t i,
     before[piece.path.positions[k - 1 - m]] = rows[i - 1 - m];
     now[piece.path.positions[k + m]] = rows[i + m];
   }
-  const auto links = link_boards(before, now, true);
+  const auto links = link_boards(before, now, MemoryEvidence::steady);
   if (!links) return false;
   for (std::size_t m = 0; m < n; ++m) {
     if ((*links)[m] && *(*links)[m] != m) return true;

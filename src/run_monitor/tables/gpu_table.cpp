@@ -73,31 +73,33 @@ void GpuCsv::count_unassigned(const GpuRow& row) {
   if (!row.is_good()) return;
   ++unassigned_rows_;
   unassigned_.add(row, std::nullopt);
+  for (Gpu& gpu : gpus_) gpu.possible.add(row.power);
 }
 
 void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
   count_row(gpu != nullptr);
   if (gpu == nullptr) return;
+  const PossiblePowers between = std::exchange(gpu->possible, {});
   if (gpu->has_pace) {
-    add(*gpu, row);
+    add(*gpu, row, between);
     return;
   }
-  gpu->early.push_back(row);
+  gpu->early.emplace_back(row, between);
   if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
 }
 
 /// What the first rows are held against is known when there are some more.
 void GpuCsv::settle(Gpu& gpu) {
   std::vector<std::int64_t> times_ms;
-  for (const GpuRow& row : gpu.early) {
+  for (const auto& [row, between] : gpu.early) {
     if (row.time_ms) times_ms.push_back(*row.time_ms);
   }
   gpu.gaps.learn(times_ms);
   gpu.has_pace = true;
-  for (const GpuRow& row : std::exchange(gpu.early, {})) add(gpu, row);
+  for (const auto& [row, between] : std::exchange(gpu.early, {})) add(gpu, row, between);
 }
 
-void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
+void GpuCsv::add(Gpu& gpu, const GpuRow& row, const PossiblePowers& between) {
   // Without times all rows count the same.
   std::optional<double> weight = 1.0;
   if (row.time_ms) {
@@ -106,7 +108,7 @@ void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
     if (std::exchange(gpu.order, row.order) != row.order) gpu.gaps.break_off();
     const RowGaps::Gap gap = gpu.gaps.next(*row.time_ms);
     weight = gap.weight();
-    gpu.power.add(*row.time_ms, gap, row.power);
+    gpu.power.add(*row.time_ms, gap, row.power, between);
   }
   gpu.spreads.add(row, weight);
 }
@@ -134,7 +136,12 @@ GpuCsv::Gpu* GpuCsv::named_gpu() {
   constexpr std::size_t kMostBytes = 80;  // a UUID has 40
   const std::string_view number = reader_.index();
   const std::string_view id = reader_.uuid();
-  const std::string_view key = id.empty() ? number : id;
+  std::string_view key = id.empty() ? number : id;
+  std::string of_card;
+  if (const std::string_view place = reader_.place(); !id.empty() && !place.empty()) {
+    of_card.append(id).append(" ").append(place);
+    key = of_card;
+  }
   if (key.empty() || key.size() > kMostBytes || number.size() > kMostBytes) return nullptr;
   const auto known = std::ranges::find(gpus_, key, &Gpu::key);
   if (known != gpus_.end()) return &*known;

@@ -50,7 +50,9 @@ class GpuCsv : RowCounts {
     GpuSpreads spreads{};
     RowGaps gaps{};
     TablePower power{};
-    std::vector<GpuRow> early{};  ///< until it is known how often rows come
+    PossiblePowers possible{};  ///< since its last row
+    /// Until it is known how often rows come.
+    std::vector<std::pair<GpuRow, PossiblePowers>> early{};
     bool has_pace = false;
     std::optional<std::int64_t> first_ms{};
     std::int64_t last_ms = 0;
@@ -64,7 +66,7 @@ class GpuCsv : RowCounts {
   void count(Gpu* gpu, const GpuRow& row);
   void count_unassigned(const GpuRow& row);
   static void settle(Gpu& gpu);
-  static void add(Gpu& gpu, const GpuRow& row);
+  static void add(Gpu& gpu, const GpuRow& row, const PossiblePowers& between);
   /// Null where there are too many.
   [[nodiscard]] Gpu* gpu_at(std::size_t place);
   /// That of the row that is being read; null where it has no name, or there are too many.

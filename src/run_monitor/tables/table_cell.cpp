@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -24,13 +26,81 @@ constexpr std::string_view without_blanks(std::string_view text) noexcept {
 
 constexpr bool is_unit(char c) noexcept { return is_letter(c) || c == '%' || c == '/'; }
 
+constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+template <class T>
+std::uint64_t loaded(const char* bytes) noexcept {
+  T value = 0;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+/// One to eight characters at the end of a word, the first one in the lowest byte, after zeros.
+std::uint64_t word_of(std::string_view text) noexcept {
+  constexpr std::uint64_t kZeros = 0x3030303030303030;
+  const char* const begin = text.data();
+  const std::size_t size = text.size();
+  std::uint64_t word = static_cast<unsigned char>(*begin);
+  if (size >= sizeof(std::uint32_t)) {
+    const char* const end = begin + size - sizeof(std::uint32_t);
+    word = loaded<std::uint32_t>(begin) | loaded<std::uint32_t>(end) << 8 * (end - begin);
+  } else if (size >= sizeof(std::uint16_t)) {
+    const char* const end = begin + size - sizeof(std::uint16_t);
+    word = loaded<std::uint16_t>(begin) | loaded<std::uint16_t>(end) << 8 * (end - begin);
+  }
+  return size == kWordBytes ? word : word << 8 * (kWordBytes - size) | kZeros >> 8 * size;
+}
+
+/// Of a word of digits; false for other characters.
+bool take_digits(std::uint64_t word, std::uint64_t& number) noexcept {
+  constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
+  constexpr std::uint64_t kZeros = 0x3030303030303030;
+  constexpr std::uint64_t kSixes = 0x0606060606060606;
+  if (((word & kHighHalves) ^ kZeros) != 0) return false;
+  if ((((word + kSixes) & kHighHalves) ^ kZeros) != 0) return false;
+  // Pairs, then both halves of the pairs at once.
+  constexpr std::uint64_t kPairs = 0x000000FF000000FF;
+  word = (word - kZeros) * 10 + ((word - kZeros) >> 8U);
+  const std::uint64_t first = (word & kPairs) * (100 + (std::uint64_t{1'000'000} << 32U));
+  const std::uint64_t second = (word >> 16U & kPairs) * (1 + (std::uint64_t{10'000} << 32U));
+  number = (first + second) >> 32U;
+  return true;
+}
+
+/// Exact: both whole numbers are below 2^53, and so the quotient is the nearest to the decimal.
+constexpr std::size_t kMostDigits = 15;
+constexpr std::array<double, kMostDigits + 1> kPowers = {
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+/// `parse_plain` of up to eight characters, of which the first is a digit.
+bool parse_short(std::string_view text, double& value) noexcept {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::uint64_t word = word_of(text);
+  const std::uint64_t points = word ^ kEach * '.';  // now a point is a zero
+  const std::uint64_t first = (points - kEach) & ~points & kEach * 0x80;
+  std::size_t decimals = 0;
+  if (first != 0) {
+    // What is before the point moves up into its place.
+    const auto place = static_cast<std::size_t>(std::countr_zero(first)) / 8;
+    decimals = kWordBytes - 1 - place;
+    if (decimals == 0) return false;
+    const std::uint64_t before = (std::uint64_t{1} << 8 * place) - 1;
+    const std::uint64_t until = before << 8U | 0xFFU;
+    word = (word & ~until) | (word & before) << 8U | static_cast<unsigned char>('0');
+  }
+  std::uint64_t digits = 0;
+  if (!take_digits(word, digits)) return false;
+  value = static_cast<double>(digits);
+  if (decimals != 0) value /= kPowers[decimals];
+  return true;
+}
+
 /// The plain numbers that nearly all cells are; false for others, which may be numbers too.
 bool parse_plain(std::string_view text, double& value) noexcept {
-  // Exact: both whole numbers are below 2^53, and so the quotient is the nearest to the decimal.
-  constexpr std::size_t kMostDigits = 15;
-  constexpr std::array<double, kMostDigits + 1> kPowers = {
-      1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   if (text.empty() || text.size() > kMostDigits || !is_digit(text[0])) return false;
+  if constexpr (std::endian::native == std::endian::little) {
+    if (text.size() <= kWordBytes) return parse_short(text, value);
+  }
   std::uint64_t digits = 0;
   std::size_t point = text.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -146,6 +216,10 @@ Cell parse_cell(std::string_view text, const CellUnit& unit) noexcept {
   constexpr Cell kBad{.kind = Cell::Kind::bad};
   const auto value = take_number(text);
   if (!value) return kBad;
+  // No-break spaces, which spreadsheets write before a unit.
+  for (const std::string_view blank : {"\xC2\xA0", "\xE2\x80\xAF"}) {
+    if (text.starts_with(blank)) text.remove_prefix(blank.size());
+  }
   text = without_blanks(text);
   UnitFactor factor = unit.factor;
   if (!text.empty()) {

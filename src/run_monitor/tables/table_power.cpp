@@ -29,12 +29,13 @@ Channel unknown_gauge() {
 
 }  // namespace
 
-void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power) {
+void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power,
+                     const PossiblePowers& between) {
   const bool follows = gap.kind == RowGaps::Kind::usual;
   if (gap.kind == RowGaps::Kind::pause || (follows && rows_.empty())) {
     sum_.unknown_ms += gap.length_ms;
   }
-  note_change(gap, power);
+  note_change(gap, power, between);
   if (!follows) {
     close(last_ms_);
   } else if (!power.is_number() || rows_.size() >= kMostRows) {
@@ -46,7 +47,8 @@ void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& 
   last_ms_ = time_ms;
 }
 
-void TablePower::note_change(const RowGaps::Gap& gap, const Cell& power) noexcept {
+void TablePower::note_change(const RowGaps::Gap& gap, const Cell& power,
+                             const PossiblePowers& between) noexcept {
   const std::optional<double> last = last_w_;
   last_w_ = power.is_number() ? std::optional(power.value) : std::nullopt;
   if (gap.kind != RowGaps::Kind::usual || !last || !last_w_) return;
@@ -56,7 +58,10 @@ void TablePower::note_change(const RowGaps::Gap& gap, const Cell& power) noexcep
   if (gap.length_ms * 2 <= gap.usual_ms * 3) return;
   const double bridged_s = static_cast<double>(gap.length_ms - gap.usual_ms) * 1e-3;
   bridged2_s2_ += bridged_s * bridged_s;
-  bridged_j_ += std::abs(change_w) * bridged_s;
+  double most_w = std::abs(change_w);
+  if (between.most_w)
+    most_w = std::max({most_w, *last - *between.least_w, *between.most_w - *last});
+  bridged_j_ += most_w * bridged_s;
 }
 
 double TablePower::bridged2_j2() const noexcept {

@@ -1,6 +1,7 @@
 // Energy of a GPU from the powers in a table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,13 +13,26 @@
 
 namespace wattle {
 
+/// Powers of rows that may be of a GPU, or of others. Threads: a value type.
+struct PossiblePowers {
+  std::optional<double> least_w{};
+  std::optional<double> most_w{};
+
+  void add(const Cell& power) noexcept {
+    if (!power.is_number()) return;
+    least_w = std::min(least_w.value_or(power.value), power.value);
+    most_w = std::max(most_w.value_or(power.value), power.value);
+  }
+};
+
 /// Each power holds until the next row, but not over a pause. It is summed up, with its
 /// uncertainty, as the power of every gauge is (see `gauge_energy`), some hundred rows at a time: a
 /// table of any length takes the same memory. Threads: one at a time.
 class TablePower {
  public:
-  /// A row of `time_ms`; `gap`: since the row before.
-  void add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power);
+  /// A row of `time_ms`; `gap`: since the row before; `between`: in it.
+  void add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power,
+           const PossiblePowers& between = {});
   /// Of all rows so far. Without energy where no stretch has a power.
   [[nodiscard]] MeasuredEnergy energy() const;
 
@@ -43,7 +57,8 @@ class TablePower {
 
   /// Notes a power that follows another one, and for how long that one was held in place of rows
   /// that are missing.
-  void note_change(const RowGaps::Gap& gap, const Cell& power) noexcept;
+  void note_change(const RowGaps::Gap& gap, const Cell& power,
+                   const PossiblePowers& between) noexcept;
   /// (2 u)^2 of what was held in place of rows that are missing.
   [[nodiscard]] double bridged2_j2() const noexcept;
 

@@ -166,6 +166,23 @@ TEST(GeneratedLog, GivesFiguresThatAreRightOrNone) {
       11.0);
 }
 
+/// A GPU that leaves for a moment, an order of two GPUs that is one of one, a restart that is
+/// hardly late, memory that changed just then.
+TEST(GeneratedLog, IsNotReadWronglyAgain) {
+  constexpr std::array<std::uint64_t, 8> kWithoutNumber = {
+      5'000'137, 5'000'252, 5'001'464, 5'001'912, 5'004'266, 5'004'957, 5'006'630, 5'006'713};
+  constexpr std::array<std::uint64_t, 9> kWithNumber = {6'000'962, 6'001'361, 6'002'690,
+                                                        6'005'739, 6'006'469, 6'006'567,
+                                                        6'006'683, 6'008'332, 6'008'743};
+  const auto expect_not_wrong = [](std::uint64_t seed, bool is_number_known) {
+    const GeneratedLog log = generated_log(seed);
+    EXPECT_NE(verdict_of(log, table_of(log, is_number_known)), Verdict::wrong)
+        << seed << ": " << log.description;
+  };
+  for (const std::uint64_t seed : kWithoutNumber) expect_not_wrong(seed, false);
+  for (const std::uint64_t seed : kWithNumber) expect_not_wrong(seed, true);
+}
+
 TEST(GeneratedLog, GivesMoreFiguresWithTheNumberOfGpus) {
   constexpr std::uint64_t kSeed = 2'000'000;
   const Tally tally = tally_of(kSeed, true);

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "run_monitor/rounds/row_gaps.hpp"
 #include "run_monitor/tables/gpu_table.hpp"
+#include "run_monitor/tables/table_power.hpp"
 
 namespace wattle {
 namespace {
@@ -84,6 +88,46 @@ TEST(ChangingGpus, HoldNoPowerUntilARowThatMayBeAnothers) {
   const double truth_j = 100.0 * 500.0 + 200.0 * 100.0;
   EXPECT_LE(table.all.energy->si(), truth_j + 1.0);
   EXPECT_GE(table.all.energy->si() + table.all.energy_unknown.count() * 600.0, truth_j);
+}
+
+TEST(ChangingGpus, AreFoundAgainByMemoryThatNeverChanged) {
+  // Two differ by less than a hundredth. After the pause they come in another order.
+  constexpr std::array<int, 4> kMemoryMib = {60'000, 60'200, 18'000, 4'000};
+  constexpr std::array<std::size_t, 4> kLater = {2, 0, 3, 1};
+  std::vector<std::string> lines;
+  for (int i = 0; i < 200; ++i) {
+    const int begin_ms = 1000 * i + (i < 100 ? 0 : 37'000);
+    for (std::size_t k = 0; k < kLater.size(); ++k) {
+      const std::size_t gpu = i < 100 ? k : kLater.at(k);
+      lines.push_back(row_of(begin_ms + 4 * static_cast<int>(k),
+                             {.power_w = 100.0 * static_cast<double>(gpu + 1),
+                              .memory_mib = kMemoryMib.at(gpu),
+                              .temperature = 50}));
+    }
+  }
+  const GpuTable table = table_of_gpus(lines);
+  ASSERT_THAT(table.gpus, SizeIs(4)) << table.problem;
+  for (const GpuSummary& gpu : table.gpus) {
+    const double power_w = 100.0 * (std::stod(gpu.name) + 1.0);
+    EXPECT_NEAR(gpu.energy->si(), power_w * 198.0, power_w * 5.0) << gpu.name;
+    EXPECT_EQ(gpu.power_watts_max, power_w) << gpu.name;
+  }
+}
+
+TEST(ChangingGpus, HaveThePowersOfRowsThatMayBeTheirsInTheirError) {
+  const auto energy_of = [](const PossiblePowers& between) {
+    TablePower power;
+    RowGaps gaps;
+    const Cell cell{.kind = Cell::Kind::number, .value = 100.0};
+    for (int i = 0; i < 20; ++i) power.add(1000 * i, gaps.next(1000 * i), cell);
+    power.add(24'000, gaps.next(24'000), cell, between);
+    return power.energy();
+  };
+  PossiblePowers between;
+  between.add({.kind = Cell::Kind::number, .value = 80.0});
+  between.add({.kind = Cell::Kind::number, .value = 400.0});
+  EXPECT_LT(energy_of({}).uncertainty, Joules(100.0));
+  EXPECT_GE(energy_of(between).uncertainty, Joules(300.0 * 4.0));
 }
 
 }  // namespace

@@ -385,5 +385,22 @@ TEST(GpuCsv, HasNoRoomForMoreGpusThanThereAre) {
   EXPECT_EQ(table.bad_rows(), 3000 - kMostGpus);
 }
 
+TEST(GpuCsv, HasNoGpuForSeveralOfOneSerialNumber) {
+  // Of a board without one, and of a card with two GPUs.
+  for (const std::string serial : {"0", "0324914053188"}) {
+    GpuCsv table;
+    table.take("timestamp, index, serial, power.draw [W]");
+    for (int i = 0; i < 20; ++i) {
+      table.take(fmt::format("2026/03/02 09:15:{:02}.000, 0, {}, 300.0", i, serial));
+      table.take(fmt::format("2026/03/02 09:15:{:02}.005, 1, {}, 100.0", i, serial));
+    }
+    const GpuTable result = table.result();
+    ASSERT_THAT(result.gpus, testing::SizeIs(2)) << serial;
+    EXPECT_EQ(result.gpus[0].energy, Joules(19.0 * 300.0)) << serial;
+    EXPECT_EQ(result.gpus[1].energy, Joules(19.0 * 100.0)) << serial;
+    EXPECT_EQ(result.all.energy_unknown, Seconds(0.0)) << serial;
+  }
+}
+
 }  // namespace
 }  // namespace wattle

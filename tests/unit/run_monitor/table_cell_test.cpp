@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
+#include <cstddef>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "run_monitor/tables/table_figures.hpp"
 
@@ -34,11 +36,32 @@ TEST(Spread, OfOneValueHasThatMean) {
   }
 }
 
+TEST(TableCell, IsNoNumberWithAnotherCharacterInIt) {
+  const std::string digits = "1234567890";
+  for (std::size_t length = 1; length <= digits.size(); ++length) {
+    for (std::size_t place = 0; place < length; ++place) {
+      for (int c = 1; c < 256; ++c) {
+        std::string text = digits.substr(0, length);
+        text[place] = static_cast<char>(c);
+        if (std::string_view("0123456789eE+- \t").find(text[place]) != std::string_view::npos) {
+          continue;
+        }
+        if (c == '.' && place == 0) continue;  // ".5"
+        const bool is_point = c == '.' && place + 1 < length;
+        EXPECT_EQ(parse_cell(text).is_number(), is_point) << text;
+      }
+    }
+  }
+}
+
 TEST(TableCell, IsTheNearestNumber) {
   std::mt19937_64 random(1);  // NOLINT: the same numbers each time
   for (int i = 0; i < 10'000; ++i) {
     std::string text =
         std::to_string(random() % 1'000'000) + "." + std::to_string(random() % 100'000'000);
+    EXPECT_EQ(parse_cell(text).value, std::stod(text)) << text;
+    text.resize(1 + static_cast<std::size_t>(i) % text.size());
+    if (text.ends_with('.')) text += '0';
     EXPECT_EQ(parse_cell(text).value, std::stod(text)) << text;
   }
 }
@@ -70,6 +93,9 @@ TEST(TableCell, HasTheUnitOfItsColumn) {
     EXPECT_TRUE(parse_cell(text, power).is_bad()) << text;
   }
   EXPECT_EQ(parse_cell("60%", {.quantity = CellQuantity::share}).value, 60.0);
+  // With the spaces that do not break lines.
+  EXPECT_EQ(parse_cell("12\xC2\xA0W", power).value, 12.0);
+  EXPECT_EQ(parse_cell("12000\xE2\x80\xAFmW", power).value, 12.0);
 }
 
 TEST(TableCell, HasNoUnitOfSeveralMeanings) {
