@@ -222,9 +222,11 @@ const checks = {
       .find((row) => row.textContent.startsWith("GPU 1")).children[1].textContent === "120 W"`, "values are back");
     await eventually(page, `() => document.getElementById("energy").textContent.startsWith("≥")`,
                      "the energy of that time is missing");
-    // The plot is two seconds behind.
-    await pause(4000);
     await page.evaluate(`() => document.getElementById("total-plot").focus()`);
+    await eventually(page, `() => {
+      document.getElementById("total-plot").dispatchEvent(new KeyboardEvent("keydown", {key: "End"}));
+      return / W/.test(document.getElementById("total-readout").textContent);
+    }`, "the plot goes on");
     await page.press("End");
     const seen = [];
     for (let i = 0; i < 60; ++i) {
