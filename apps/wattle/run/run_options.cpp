@@ -82,9 +82,10 @@ void RawRun::add(CLI::App& command) {
       command, "--units", run.units_path, "FILE",
       "Write the energy of units of work to FILE, one row per unit (CSV): wattle mark --unit");
   add_tracking(command, run);
-  add_value(command, "--otlp", otlp, "URL",
-            "Send energy, phases and units of work to this OpenTelemetry collector at the end (OTLP "
-            "over HTTP, JSON): http://HOST:4318; waits 5 s for it at most");
+  add_value(
+      command, "--otlp", otlp, "URL",
+      "Send energy, phases and units of work to this OpenTelemetry collector at the end (OTLP "
+      "over HTTP, JSON): http://HOST:4318; waits 5 s for it at most");
   add_save(command, save, "the run");
   add_value(command, "--gpus", run.gpus, "LIST", kGpusHelp);
   command.add_flag("--append", run.append,

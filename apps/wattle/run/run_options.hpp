@@ -36,7 +36,7 @@ struct RunOptions {
   bool task_clock = false;  ///< see task_clock.hpp
   SaveOptions saving{};
   std::optional<otlp::OtlpTarget> otlp{};  ///< absent: nothing is sent
-  bool estimate = false;  ///< a range where no sensor covers the CPU
+  bool estimate = false;                   ///< a range where no sensor covers the CPU
 };
 
 /// May end the process itself, by the command's signal.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/compat_metrics.hpp"
 #include "api/metrics.hpp"
 #include "api/metrics_text.hpp"
 #include "api/share_routes.hpp"
@@ -61,6 +63,10 @@ void metrics(Service& service, const Request& request,
       }
     }
     std::vector<MetricFamily> families = families_of(all);
+    for (const Exporter exporter : service.options().compat_metrics) {
+      std::ranges::move(compat_families(exporter, all.domains, service.options().host),
+                        std::back_inserter(families));
+    }
     if (shares != nullptr) add_share_families(*shares, families);
     std::string text = metrics_text(families, kind.format);
     service.metrics_cache().keep(kind, service.loop().now(), text);

@@ -76,14 +76,19 @@ struct KindTexts {
   std::string_view open_metrics_type;
 };
 /// Indexed by `MetricKind`.
-constexpr std::array<KindTexts, 4> kKindTexts = {
-    {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}, {"", "histogram"}}};
-static_assert(static_cast<std::size_t>(MetricKind::histogram) == kKindTexts.size() - 1);
+constexpr std::array<KindTexts, 5> kKindTexts = {{{"_total", "counter"},
+                                                  {"", "gauge"},
+                                                  {"_info", "info"},
+                                                  {"", "histogram"},
+                                                  // A counter of OpenMetrics ends in _total.
+                                                  {"", "unknown"}}};
+static_assert(static_cast<std::size_t>(MetricKind::bare_counter) == kKindTexts.size() - 1);
 
 const KindTexts& texts_of(MetricKind kind) { return entry_of(kKindTexts, kind); }
 
 /// What Prometheus' format calls a kind.
 std::string_view prometheus_type(MetricKind kind) {
+  if (kind == MetricKind::bare_counter) return "counter";
   const bool has_own = kind == MetricKind::counter || kind == MetricKind::histogram;
   return has_own ? texts_of(kind).open_metrics_type : "gauge";
 }

@@ -16,6 +16,8 @@ enum class MetricKind : std::uint8_t {
   gauge,
   info,       ///< facts in labels; the value is 1
   histogram,  ///< how often which values came; the value is their sum
+  /// A counter under the name of another program, which has no `_total`.
+  bare_counter,
 };
 
 /// A name and a value; the value may have any bytes.

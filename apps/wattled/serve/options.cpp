@@ -20,8 +20,8 @@
 #include "serve/enabled_groups.hpp"
 #include "serve/lifetime.hpp"
 #include "serve/option_values.hpp"
-#include "serve/share_options.hpp"
 #include "serve/otlp_options.hpp"
+#include "serve/share_options.hpp"
 #include "serve/unknown_words.hpp"
 #include "wattle/error.hpp"
 
@@ -48,6 +48,7 @@ struct Raw {
   std::string permissions = "660";
   std::string tcp = "127.0.0.1:4938";
   std::string enable = "gpu-read,cpu-read";
+  std::string compat_metrics;
   RawPageOptions pages;
   RawShareOptions shares;
   RawOtlpOptions otlp;
@@ -70,6 +71,10 @@ enum class Mode : std::uint8_t { file, tcp };
 constexpr WordTable<Mode, 2> kModes = {{{"uds", Mode::file}, {"tcp", Mode::tcp}}};
 constexpr WordTable<wire::StreamFormat, 2> kStreamFormats = {
     {{"per-device", wire::StreamFormat::per_device}, {"snapshot", wire::StreamFormat::snapshot}}};
+constexpr WordTable<Exporter, 4> kExporters = {{{"dcgm", Exporter::dcgm},
+                                                {"node", Exporter::node},
+                                                {"kepler", Exporter::kepler},
+                                                {"zeus", Exporter::zeus}}};
 constexpr WordTable<GpuBackend, 3> kBackends = {
     {{"auto", GpuBackend::all}, {"nvml", GpuBackend::nvidia}, {"amdsmi", GpuBackend::amd}}};
 
@@ -117,8 +122,8 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
   check(!options.serves_tcp || !has_key, "with --signing-key-path, clients need a token",
         {"--public-cpu-period"});
   check(!options.history_dir.empty(), "--history-dir is not given", {"--history-size"});
-  check(options.telemetry.has_value(), "--otlp is not given", kOtlpOptions);
   check(options.serves_dashboard, "--enable dashboard is not given", {"--dashboard-machines"});
+  check(options.telemetry.has_value(), "--otlp is not given", kOtlpOptions);
   check(options.shares.has_value(), "--enable shares is not given", kShareOptions);
   check(has_key, "--signing-key-path is not given",
         {"--revoked", "--audience", "--max-streams-per-token"});
@@ -144,6 +149,7 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   serve.enabled = std::move(groups.scopes);
   serve.serves_dashboard = groups.has_dashboard;
   serve.pages = checked_pages(raw.pages);
+  serve.compat_metrics = all_chosen("--compat-metrics", raw.compat_metrics, kExporters);
   const SharesOptions shares = checked_shares(raw.shares);
   if (groups.has_shares) serve.shares = shares;
   serve.telemetry = checked_otlp(raw.otlp);
@@ -241,6 +247,13 @@ void add_devices(CLI::App& serve, Raw& raw) {
                   "for reading: with gpu-read,cpu-read")
       ->type_name("LIST")
       ->join(',');
+  serve
+      .add_option("--compat-metrics", raw.compat_metrics,
+                  "Serve /metrics under the names of other exporters, too: dcgm, node, kepler, "
+                  "zeus, comma-separated")
+      ->type_name("LIST")
+      ->join(',')
+      ->default_str("");
   add_page_options(serve, raw.pages);
   add_share_options(serve, raw.shares);
   serve.add_flag("--keep-settings", to.keeps_settings,

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/compat_metrics.hpp"
 #include "api/public_cpu.hpp"
 #include "auth/failure_limit.hpp"
 #include "auth/token.hpp"
@@ -35,9 +36,10 @@ struct ServeOptions {
   std::string tls_client_authorities;  ///< empty: clients need no certificate
   bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
-  bool serves_dashboard = false;  ///< a page for browsers at /
+  bool serves_dashboard = false;          ///< a page for browsers at /
   std::optional<SharesOptions> shares{};  ///< absent: energy is not divided
   PageOptions pages{};
+  std::vector<Exporter> compat_metrics{};  ///< whose names /metrics serves, too
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;
@@ -46,8 +48,8 @@ struct ServeOptions {
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   /// The length of the energy history; 0: none.
   std::chrono::seconds history{0};
-  std::string history_dir;               ///< of the history on disk; empty: in memory alone
-  std::uint32_t history_size_mib = 512;  ///< the most that it takes there
+  std::string history_dir;                      ///< of the history on disk; empty: in memory alone
+  std::uint32_t history_size_mib = 512;         ///< the most that it takes there
   std::optional<TelemetryOptions> telemetry{};  ///< absent: nothing is pushed
   GpuBackend gpu_backend = GpuBackend::all;
   bool keeps_settings = false;  ///< GPU settings stay when the daemon ends

@@ -260,6 +260,7 @@ ServiceOptions service_options(const ServeOptions& options, std::size_t most_con
           .serves_dashboard = options.serves_dashboard,
           .pages = options.pages,
           .host = this_host(),
+          .compat_metrics = options.compat_metrics,
           .streams = {.gpu_period = kSecond / options.gpu_hz,
                       .cpu_period = kSecond / options.cpu_hz,
                       .format = options.stream_format},

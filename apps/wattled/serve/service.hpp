@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/compat_metrics.hpp"
 #include "api/metrics_cache.hpp"
 #include "api/power_streams.hpp"
 #include "api/public_cpu.hpp"
@@ -56,7 +57,8 @@ struct ServiceOptions {
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   bool serves_dashboard = false;
   PageOptions pages{};
-  std::string host{};  ///< the name of this machine; empty: not known
+  std::string host{};                      ///< the name of this machine; empty: not known
+  std::vector<Exporter> compat_metrics{};  ///< whose names /metrics serves, too
   StreamRates streams{};
   /// See `ServeOptions`.
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;

@@ -63,8 +63,7 @@ SharedEnergy::SharedEnergy(Scrape& scrape, Gpus& gpus, Cpus& cpus, Loop& loop,
       gpus_(gpus),
       loop_(loop),
       options_(std::move(options)),
-      view_(cpus, loop,
-            is_public() ? public_quantum_uj(options_.public_cpu_period) : 0,
+      view_(cpus, loop, is_public() ? public_quantum_uj(options_.public_cpu_period) : 0,
             options_.public_cpu_period),
       reader_(std::make_shared<ShareFileReader>(options_.places)),
       take_(std::make_shared<std::function<void(std::shared_ptr<const ShareFiles>)>>(
@@ -123,8 +122,8 @@ void SharedEnergy::divide(const ShareFiles& files, const Domains& domains,
   is_whole_ = files.is_whole;
 }
 
-IdlePower SharedEnergy::idle_power(const ShareFiles& files,
-                                   const std::vector<std::string>& domains, Watts power) {
+IdlePower SharedEnergy::idle_power(const ShareFiles& files, const std::vector<std::string>& domains,
+                                   Watts power) {
   lowest_ = std::min(lowest_.value_or(power), power);
   IdlePower idle{.lowest = *lowest_};
   std::vector<std::string> sorted = domains;
@@ -165,9 +164,9 @@ std::optional<DividedEnergy> SharedEnergy::divide_cpus(const ShareFiles& files,
   if (unknown.empty()) unknown = files.no_groups;
   if (unknown.empty()) {
     const Watts power = Joules(static_cast<double>(*measured_uj) * 1e-6) / length;
-    divided = divide_cpu(*measured_uj, length,
-                         {.groups_us = files.groups_us, .busy_us = files.busy_us},
-                         idle_power(files, covers, power));
+    divided =
+        divide_cpu(*measured_uj, length, {.groups_us = files.groups_us, .busy_us = files.busy_us},
+                   idle_power(files, covers, power));
   } else {
     divided = undivided(*measured_uj, std::move(unknown));
   }
@@ -183,11 +182,11 @@ GpuParts SharedEnergy::parts_of_users(const Domain& gpu, const DomainMetrics& me
     return {.unknown = "this is a container with process numbers of its own"};
   }
   const System& system = options_.places.system;
-  const auto& users =
-      users_[gpu].take(ProcessList{.at = at, .number = ++lists_, .processes = answer.processes}, at);
+  const auto& users = users_[gpu].take(
+      ProcessList{.at = at, .number = ++lists_, .processes = answer.processes}, at);
   const bool has_mps = users && std::ranges::any_of(*users, [&](const GpuUser& user) {
-    return is_mps_server(system, user.pid);
-  });
+                         return is_mps_server(system, user.pid);
+                       });
   GpuLoad load{.users = users, .users_unknown = why_users_are_missing(gpu, sees_all_files_)};
   if (metrics.utilization_ratio) load.utilization_percent = *metrics.utilization_ratio * 100.0;
   return divide_gpu(
@@ -232,15 +231,16 @@ std::vector<std::string> SharedEnergy::notes() const {
   if (!no_groups_.empty()) {
     notes.push_back(no_groups_);
   } else if (!is_whole_) {
-    notes.push_back(fmt::format("not all groups are read: there are more than {}, or they lie too "
-                                "deep; the others are in 'rest'",
-                                CgroupTree::kMostGroups));
+    notes.push_back(
+        fmt::format("not all groups are read: there are more than {}, or they lie too "
+                    "deep; the others are in 'rest'",
+                    CgroupTree::kMostGroups));
   }
   if (const std::size_t hidden = ledger_.hidden(); hidden > 0) {
-    notes.push_back(fmt::format("{} {} no row: they used nothing yet, or all {} rows are taken "
-                                "(--shares-top)",
-                                counted(hidden, "group"), hidden == 1 ? "has" : "have",
-                                options_.most_rows));
+    notes.push_back(
+        fmt::format("{} {} no row: they used nothing yet, or all {} rows are taken "
+                    "(--shares-top)",
+                    counted(hidden, "group"), hidden == 1 ? "has" : "have", options_.most_rows));
   }
   return notes;
 }

@@ -16,8 +16,8 @@ constexpr std::size_t kPlainUidLength = 32;
 constexpr std::size_t kContainerDigits = 64;
 constexpr std::size_t kShownDigits = 12;
 
-constexpr std::array<std::string_view, 7> kKindNames = {"pod",   "container", "slurm_job", "service",
-                                                    "scope", "user",      "cgroup"};
+constexpr std::array<std::string_view, 7> kKindNames = {
+    "pod", "container", "slurm_job", "service", "scope", "user", "cgroup"};
 static_assert(static_cast<std::size_t>(CgroupKind::cgroup) == kKindNames.size() - 1);
 
 constexpr bool is_hex(char c) noexcept {
