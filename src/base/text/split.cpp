@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) noexcep
 std::vector<std::string> items_of(std::string_view list, char separator) {
   std::vector<std::string> items;
   while (!list.empty()) {
-    const std::string_view item = take_until(list, separator);
+    const std::string_view item = trimmed(take_until(list, separator));
     if (!item.empty()) items.emplace_back(item);
   }
   return items;

@@ -40,7 +40,7 @@ std::string_view take_word(std::string_view& text) noexcept;
 [[nodiscard]] std::string_view trimmed(std::string_view text,
                                        std::string_view blanks = " \t") noexcept;
 
-/// The items of a list, but for empty ones.
+/// The items of a list, trimmed, but for empty ones.
 [[nodiscard]] std::vector<std::string> items_of(std::string_view list, char separator = ',');
 
 /// With the letters A to Z as small ones.

@@ -72,6 +72,7 @@ TEST(Trimmed, TakesBlanksOffTheEndsAlone) {
 
 TEST(ItemsOf, LeaveOutWhatIsEmpty) {
   EXPECT_THAT(items_of(",a,,b c,"), ElementsAre("a", "b c"));
+  EXPECT_THAT(items_of("a, b , ,c"), ElementsAre("a", "b", "c"));
   EXPECT_THAT(items_of("a:b", ':'), ElementsAre("a", "b"));
   EXPECT_THAT(items_of(""), IsEmpty());
 }
