@@ -105,7 +105,7 @@ void start_unit(Service& service, const Request& request, const ExchangePtr& exc
       .id = id ? unit_id_in(*id) : units->make_id(),
       .weight = unit_number_in(query, "weight", detail::kLeastWeight, detail::kMostWeight, 1.0),
       // One that is not valid is ignored: https://www.w3.org/TR/trace-context-2/
-      .trace = parse_traceparent(query.text("traceparent")),
+      .trace = parse_traceparent(query.find("traceparent").value_or("")),
       .timeout = std::chrono::seconds(static_cast<std::int64_t>(timeout_s))};
   const ServedUnits::Start start = units->start(unit);
   if (start != ServedUnits::Start::started) return exchange->answer(unit_refusal(start));
