@@ -25,11 +25,8 @@ bool is_removed(const Fd& file) noexcept {
 }  // namespace
 
 ChunkWriter::ChunkWriter(std::shared_ptr<const ChunkFolder> folder, const ChunkLimits& limits,
-                         ChunkHeader session, Log log)
-    : folder_(std::move(folder)),
-      limits_(limits),
-      header_(std::move(session)),
-      log_(std::move(log)) {}
+                         const ChunkHeader& session, Log log)
+    : folder_(std::move(folder)), limits_(limits), header_(session), log_(std::move(log)) {}
 
 void ChunkWriter::append(const ChunkFrames& frames) noexcept {
   try {

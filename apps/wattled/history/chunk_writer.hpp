@@ -49,7 +49,7 @@ class ChunkWriter {
   using Log = std::function<void(std::string_view)>;
   /// `session`: its header, without the number of the first batch and the time.
   ChunkWriter(std::shared_ptr<const ChunkFolder> folder, const ChunkLimits& limits,
-              ChunkHeader session, Log log);
+              const ChunkHeader& session, Log log);
 
   /// How long after a failure it is tried again.
   static constexpr std::chrono::seconds kRetry{10};

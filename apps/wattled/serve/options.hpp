@@ -27,6 +27,11 @@ enum class GpuBackend : std::uint8_t { all, nvidia, amd };
 struct ServeOptions {
   bool serves_file = true;  ///< at a Unix socket
   bool serves_tcp = false;
+  bool allows_plain_http = false;
+  bool serves_dashboard = false;  ///< a page for browsers at /
+  bool keeps_settings = false;    ///< GPU settings stay when the daemon ends
+  GpuBackend gpu_backend = GpuBackend::all;
+  wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   SocketFileOptions socket{.path = "/run/wattled/wattled.sock"};
   std::string
       socket_group;  ///< whose members may connect; empty: the default group, if there is one
@@ -34,13 +39,10 @@ struct ServeOptions {
   std::string tls_certificate;  ///< empty: no encryption
   std::string tls_key;
   std::string tls_client_authorities;  ///< empty: clients need no certificate
-  bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
-  bool serves_dashboard = false;          ///< a page for browsers at /
   std::optional<SharesOptions> shares{};  ///< absent: energy is not divided
   PageOptions pages{};
   std::vector<Exporter> compat_metrics{};  ///< whose names /metrics serves, too
-  wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;
   /// The period of CPU readings for TCP clients if the daemon has no signing key. Energies are
@@ -51,8 +53,6 @@ struct ServeOptions {
   std::string history_dir;                      ///< of the history on disk; empty: in memory alone
   std::uint32_t history_size_mib = 512;         ///< the most that it takes there
   std::optional<TelemetryOptions> telemetry{};  ///< absent: nothing is pushed
-  GpuBackend gpu_backend = GpuBackend::all;
-  bool keeps_settings = false;  ///< GPU settings stay when the daemon ends
   /// The file from which GPU settings are restored. It is in /run since drivers, too, lose their
   /// settings when the machine restarts.
   std::string journal_path = "/run/wattled-settings/gpus";

@@ -7,7 +7,7 @@
 
 #include "telemetry/telemetry.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
 }
 

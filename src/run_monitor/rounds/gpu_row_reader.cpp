@@ -100,10 +100,11 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.temperature = place({"temperature.gpu"});
   found.name = place({"name", "gpu_name"});
   found.index = place({"index"});
-  for (const std::string_view id : kIds) {
-    if (found.uuid != kNone) break;
-    found.uuid = place({id});
-    found.id_name = id;
+  const auto* const id =
+      std::ranges::find_if(kIds, [&](std::string_view name) { return place({name}) != kNone; });
+  if (id != kIds.end()) {
+    found.uuid = place({*id});
+    found.id_name = *id;
   }
   if (found.id_name.ends_with("serial")) found.place = place({"pci.bus_id", "gpu_bus_id", "index"});
   if (!is_header && found.timestamp == kNone) return false;
@@ -158,7 +159,8 @@ std::string_view GpuRowReader::index() const noexcept { return trimmed(cells_[co
 std::string_view GpuRowReader::uuid() const noexcept {
   const std::string_view text = trimmed(cells_[columns_.uuid]);
   // [N/A]; and the 0 of boards without a serial number.
-  const bool is_none = text.starts_with('[') || text.find_first_not_of('0') == text.npos;
+  const bool is_none =
+      text.starts_with('[') || text.find_first_not_of('0') == std::string_view::npos;
   return is_none ? std::string_view() : text;
 }
 std::string_view GpuRowReader::place() const noexcept { return trimmed(cells_[columns_.place]); }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -89,6 +90,7 @@ std::optional<std::uint64_t> CgroupTree::used_us(const std::string& path) const 
   return ns ? std::optional(*ns / kNsPerUs) : std::nullopt;
 }
 
+// As deep as `kDeepestGroup`. NOLINTNEXTLINE(misc-no-recursion)
 void CgroupTree::visit(const std::string& path, std::size_t depth, Walk& walk) const {
   if (++walk.folders > kMostFolders || depth > kDeepestGroup) {
     walk.reading.is_whole = false;
@@ -96,7 +98,7 @@ void CgroupTree::visit(const std::string& path, std::size_t depth, Walk& walk) c
   }
   const std::string folder = path.empty() ? "." : path.substr(1);
   for (const std::string& name : folders_in(folder_, folder.c_str())) {
-    std::string below = path + '/' + name;
+    std::string below = fmt::format("{}/{}", path, name);
     auto place = group_of_cgroup(below);
     if (!place) {
       visit(below, depth + 1, walk);
