@@ -18,6 +18,7 @@ runroot = "$WATTLE_TEST_ROOT/containers"
 END
 
 make_smallest_root
+mkdir -p "$root/usr/bin"
 base=$(sed --quiet 's/^FROM //p' "$containerfile")
 container=$(buildah from scratch)
 check the base image can be filled -- buildah copy --quiet "$container" "$root" /
