@@ -138,8 +138,7 @@ std::vector<MetricFamily> compat_families(Exporter exporter, std::span<const Dom
       std::vector<Label> labels = labels_of(exporter, metrics, domain, number++, host);
       const std::optional<double> value = alias.value_of(metrics);
       if (!value) continue;
-      std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
-      family.samples.push_back({.labels = std::move(labels), .value = *value});
+      family.samples.push_back({.labels = without_empty(std::move(labels)), .value = *value});
     }
     families.push_back(std::move(family));
   }

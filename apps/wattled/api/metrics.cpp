@@ -45,12 +45,6 @@ constexpr std::array kGauges{
                 &DomainMetrics::last_success_unix_s},
 };
 
-/// Omits unknown labels: for Prometheus an empty label does not exist.
-std::vector<Label> without_empty(std::vector<Label> labels) {
-  std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
-  return labels;
-}
-
 std::vector<Label> labels_of(const DomainMetrics& domain, const std::string& source) {
   return without_empty({{"domain", printable(domain.domain)},
                         {"device", printable(domain.device)},
@@ -192,7 +186,6 @@ void add_own_cost(const DaemonMetrics& metrics, std::vector<MetricFamily>& famil
   }
 }
 
-/// Tags in the metrics. More would be a series per request of a program that names them so.
 constexpr std::size_t kMostMetricTags = 64;
 // Bounds are powers of 2 from 1 mJ to 1 MJ, which are bounds of the distributions, too, unless
 // these span 19 orders of magnitude.
@@ -231,19 +224,15 @@ void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
                        .help = "Units of work whose energy is unknown.",
                        .kind = MetricKind::counter,
                        .samples = {}};
-  std::set<std::string> seen;  // as in `refused_of`
-  for (const UnitTag& tag : units.report.tags) {
-    if (!tag.phase.empty()) continue;
-    if (energy.samples.size() == kMostMetricTags) break;
-    const std::vector<Label> labels = {{"tag", printable(tag.tag, std::string::npos)}};
-    if (!seen.insert(labels.front().second).second) continue;
+  for (const auto& [name, tag] : served_tags(units.report)) {
+    const std::vector<Label> labels = {{"tag", name}};
     energy.samples.push_back({.labels = labels,
-                              .value = tag.sum.si(),
+                              .value = tag->sum.si(),
                               .created_unix_s = units.since_unix_s,
-                              .buckets = buckets_of(tag.distribution),
-                              .count = tag.count});
-    work.samples.push_back({labels, tag.work, units.since_unix_s});
-    unknown.samples.push_back({labels, static_cast<double>(tag.unknown), units.since_unix_s});
+                              .buckets = buckets_of(tag->distribution),
+                              .count = tag->count});
+    work.samples.push_back({labels, tag->work, units.since_unix_s});
+    unknown.samples.push_back({labels, static_cast<double>(tag->unknown), units.since_unix_s});
   }
   families.push_back(std::move(energy));
   families.push_back(std::move(work));
@@ -270,6 +259,18 @@ MetricFamily build_of(const DaemonMetrics& metrics) {
 }
 
 }  // namespace
+
+std::vector<ServedTag> served_tags(const UnitsReport& report) {
+  std::vector<ServedTag> served;
+  std::set<std::string> seen;  // as in `refused_of`
+  for (const UnitTag& tag : report.tags) {
+    if (!tag.phase.empty()) continue;
+    if (served.size() == kMostMetricTags) break;
+    std::string name = printable(tag.tag, std::string::npos);
+    if (seen.insert(name).second) served.push_back({.name = std::move(name), .tag = &tag});
+  }
+  return served;
+}
 
 std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   std::vector<MetricFamily> families{energy_of(metrics), uncertainty_of(metrics),

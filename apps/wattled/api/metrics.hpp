@@ -89,6 +89,15 @@ struct DaemonMetrics {
   std::optional<UnitMetrics> units{};        ///< absent: none, or not for this caller
 };
 
+/// A tag of units of work, over all of its phases, under the name that is served.
+struct ServedTag {
+  std::string name;  ///< safe to print
+  const UnitTag* tag = nullptr;
+};
+/// At most 64 tags, each of another name: more would be a series per request of a program that
+/// names them so. They refer to `report`.
+[[nodiscard]] std::vector<ServedTag> served_tags(const UnitsReport& report);
+
 /// For `metrics_text`.
 [[nodiscard]] std::vector<MetricFamily> families_of(const DaemonMetrics& metrics);
 

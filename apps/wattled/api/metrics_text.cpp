@@ -149,6 +149,11 @@ double preference(std::string_view parameters, std::string_view spoken) {
 
 }  // namespace
 
+std::vector<Label> without_empty(std::vector<Label> labels) {
+  std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
+  return labels;
+}
+
 MetricsFormat metrics_format(std::string_view accept) noexcept {
   double open_metrics = 0;
   double plain = 0;

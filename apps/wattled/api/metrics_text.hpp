@@ -23,6 +23,9 @@ enum class MetricKind : std::uint8_t {
 /// A name and a value; the value may have any bytes.
 using Label = std::pair<std::string_view, std::string>;
 
+/// Omits unknown labels: for Prometheus an empty label does not exist.
+[[nodiscard]] std::vector<Label> without_empty(std::vector<Label> labels);
+
 /// How many values were at most `up_to`.
 struct MetricBucket {
   double up_to = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -154,9 +155,10 @@ MetricFamily energies_of(const SharedEnergy& shares) {
   for (std::size_t place = 0; place < ledger.domains().size(); ++place) {
     const LedgerDomain& domain = ledger.domains()[place];
     for (const auto& [group, row] : ledger.rows()) {
-      if (place >= row.amounts.size() || row.amounts[place].uj == 0) continue;
-      family.samples.push_back({share_labels_of(domain, name_of(group.kind), group.name),
-                                joules_of_uj(row.amounts[place].uj)});
+      const std::uint64_t uj = row.at(place).uj;
+      if (uj == 0) continue;
+      family.samples.push_back(
+          {share_labels_of(domain, name_of(group.kind), group.name), joules_of_uj(uj)});
     }
     for (const OtherKind& kind : kOtherKinds) {
       family.samples.push_back(

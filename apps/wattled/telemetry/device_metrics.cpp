@@ -154,9 +154,6 @@ OtlpMetric up_metric(const DaemonMetrics& metrics, UnixNs at) {
   return metric;
 }
 
-/// As in /metrics: a tag for each request would be a series for each.
-constexpr std::size_t kMostOtlpTags = 64;
-
 void add_units(const UnitMetrics& units, UnixNs at, std::vector<OtlpMetric>& metrics) {
   OtlpMetric energy{.name = "wattle.unit.energy",
                     .description = "Energy of the units of work that have ended.",
@@ -167,13 +164,12 @@ void add_units(const UnitMetrics& units, UnixNs at, std::vector<OtlpMetric>& met
                    .unit = "{unit}",
                    .kind = OtlpKind::counter};
   const UnixNs since = unix_ns(units.since_unix_s);
-  for (const UnitTag& tag : units.report.tags) {
-    if (!tag.phase.empty() || count.points.size() == kMostOtlpTags) continue;
-    const OtlpAttributes attributes = {{"wattle.unit.tag", printable(tag.tag)}};
+  for (const auto& [name, tag] : served_tags(units.report)) {
+    const OtlpAttributes attributes = {{"wattle.unit.tag", name}};
     energy.points.push_back(
-        {.attributes = attributes, .value = tag.sum.si(), .at = at, .since = since});
+        {.attributes = attributes, .value = tag->sum.si(), .at = at, .since = since});
     count.points.push_back({.attributes = attributes,
-                            .value = static_cast<std::int64_t>(tag.count),
+                            .value = static_cast<std::int64_t>(tag->count),
                             .at = at,
                             .since = since});
   }

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "report/golden.hpp"
 
@@ -212,6 +213,20 @@ TEST_F(MeanPowerTest, StartsAgainWhereTheCounterRestarted) {
 TEST_F(MeanPowerTest, MayBeZero) {
   (void)at(0, 5);
   EXPECT_EQ(at(1000, 5), 0.0);
+}
+
+/// Cut names of two tags could be the same, and would then be one series with two values.
+TEST(ServedTags, HaveWholeNamesThatDiffer) {
+  UnitsReport report;
+  const std::string long_name(300, 'x');
+  report.tags = {{.tag = long_name + "1", .count = 1},
+                 {.tag = long_name + "1", .phase = "decode", .count = 9},
+                 {.tag = long_name + "2", .count = 2},
+                 {.tag = "a\x1b", .count = 3},
+                 {.tag = "a\\x1b", .count = 4}};
+  std::vector<std::string> names;
+  for (const ServedTag& served : served_tags(report)) names.push_back(served.name);
+  EXPECT_THAT(names, testing::ElementsAre(long_name + "1", long_name + "2", "a\\x1b"));
 }
 
 }  // namespace
