@@ -72,7 +72,7 @@ void StepTasks::take_line(std::string_view line, double now_unix_s) {
   } else if (word == "launcher") {
     const auto rss_kb = number_up_to(trimmed(line), kMostKb);
     is_known = rss_kb.has_value();
-    launcher_rss_bytes_ = rss_kb.value_or(0) * kKibi;
+    if (is_known) launcher_rss_bytes_ = *rss_kb * kKibi;
   }
   if (!is_known) ++ignored_;
 }

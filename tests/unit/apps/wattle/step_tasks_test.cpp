@@ -13,14 +13,14 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 /// As Slurm's plugin would write it, all at once.
-StepTasks told(std::string_view text) {
+StepTasks tasks_of(std::string_view text) {
   StepTasks tasks;
   tasks.take(text, 5.0);
   return tasks;
 }
 
 TEST(StepTasks, KnowsWhatEachTaskUsed) {
-  const StepTasks tasks = told(
+  const StepTasks tasks = tasks_of(
       "launcher 8000\ngpus 4\nrestarts 2\nstart 1\nstart 0\n"
       "exit 1 256 1500000 500000 9000 10 1 20 2\nexit 0 0 0 1 - 1 0 1 0\nend\n");
   ASSERT_THAT(tasks.tasks(), SizeIs(2));
@@ -42,6 +42,12 @@ TEST(StepTasks, KnowsWhatEachTaskUsed) {
   EXPECT_EQ(tasks.ignored(), 0U);
 }
 
+TEST(StepTasks, KeepsTheLaunchersMemoryWhereALaterLineIsDamaged) {
+  const StepTasks tasks = tasks_of("launcher 8000\nlauncher x\n");
+  EXPECT_EQ(tasks.launcher_rss_bytes(), 8000U * 1024U);
+  EXPECT_EQ(tasks.ignored(), 1U);
+}
+
 TEST(StepTasks, TakesLinesInParts) {
   StepTasks tasks;
   for (const char c : std::string_view("start 7\nend\n")) tasks.take({&c, 1}, 5.0);
@@ -51,27 +57,27 @@ TEST(StepTasks, TakesLinesInParts) {
 }
 
 TEST(StepTasks, HaveTheLargestCodeOfAll) {
-  const Exit exit = told("exit 0 0 1 1 1 0 0 0 0\nexit 1 768 1 1 1 0 0 0 0\n").exit();
+  const Exit exit = tasks_of("exit 0 0 1 1 1 0 0 0 0\nexit 1 768 1 1 1 0 0 0 0\n").exit();
   EXPECT_EQ(exit.code, 3);
   EXPECT_FALSE(exit.signal);
   EXPECT_TRUE(exit.started);
 }
 
 TEST(StepTasks, HaveTheSignalThatKilledTheFirst) {
-  const Exit exit = told("exit 0 768 1 1 1 0 0 0 0\nexit 1 9 1 1 1 0 0 0 0\n").exit();
+  const Exit exit = tasks_of("exit 0 768 1 1 1 0 0 0 0\nexit 1 9 1 1 1 0 0 0 0\n").exit();
   EXPECT_EQ(exit.signal, 9);
   EXPECT_FALSE(exit.code);
 }
 
 TEST(StepTasks, HaveNoStatusWhereOneWasNotReported) {
-  const Exit exit = told("start 0\nstart 1\nexit 1 0 1 1 1 0 0 0 0\n").exit();
+  const Exit exit = tasks_of("start 0\nstart 1\nexit 1 0 1 1 1 0 0 0 0\n").exit();
   EXPECT_FALSE(exit.has_status());
   EXPECT_EQ(exit.error, "Slurm reported no end of 1 of 2 tasks");
-  EXPECT_EQ(told("").exit().error, "Slurm reported no task of this step");
+  EXPECT_EQ(tasks_of("").exit().error, "Slurm reported no task of this step");
 }
 
 TEST(StepTasks, EndOnce) {
-  const StepTasks tasks = told("exit 0 0 5 0 1 0 0 0 0\nexit 0 256 5 0 1 0 0 0 0\n");
+  const StepTasks tasks = tasks_of("exit 0 0 5 0 1 0 0 0 0\nexit 0 256 5 0 1 0 0 0 0\n");
   EXPECT_EQ(tasks.exit().code, 0);
   EXPECT_EQ(tasks.usage().cpu_user, Seconds(0.000005));
   EXPECT_EQ(tasks.ignored(), 1U);
@@ -83,7 +89,7 @@ TEST(StepTasks, IgnoreWhatIsNoLineOfTheirs) {
         std::string("exit 0 0 99999999999999999999 1 1 0 0 0 0"), std::string("start x"),
         std::string("exit 0 0 1 1 many 0 0 0 0"), std::string("gpus 1025"),
         std::string("start 4294967296"), std::string(), std::string(10'000, 'x')}) {
-    const StepTasks tasks = told(line + "\n");
+    const StepTasks tasks = tasks_of(line + "\n");
     EXPECT_THAT(tasks.tasks(), IsEmpty()) << line;
     EXPECT_EQ(tasks.ignored(), 1U) << line;
   }
