@@ -20,7 +20,7 @@ struct User {
 /// `wattle step`, in a session of its own and no child of this process: nobody who waits for any
 /// child gets it, and its CPU time is not among that of the tasks. It is connected by a socket,
 /// whose end means, on both sides, that the other one is gone. No call throws, waits longer than
-/// told, or raises a signal. Threads: one at a time.
+/// its arguments say, or raises a signal. Threads: one at a time.
 class MeasuringProcess {
  public:
   MeasuringProcess() = default;

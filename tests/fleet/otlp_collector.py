@@ -1,5 +1,5 @@
 """An OpenTelemetry collector for tests: takes OTLP over HTTP in JSON, checks each request against the published schema
-(opentelemetry-proto 1.x: the messages below, field by field), and answers as it is told."""
+(opentelemetry-proto 1.x: the messages below, field by field), and answers as its test wants."""
 
 import http.server
 import json
@@ -233,7 +233,7 @@ class Collector:
             name = "rejectedDataPoints" if request.path == "/v1/metrics" else "rejectedSpans"
             status, text = 200, json.dumps({"partialSuccess": {name: "1", "errorMessage": "one is too old"}})
         elif status != 200:
-            text = json.dumps({"code": 3, "message": f"told to say {status}"})
+            text = json.dumps({"code": 3, "message": f"asked to say {status}"})
         if status == 200:
             self.keep(request, body)
         sent = text.encode()

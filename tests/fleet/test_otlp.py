@@ -138,7 +138,7 @@ def test_a_refused_request_is_dropped_and_named(push, collector):
     pusher = push()
     eventually(lambda: collector.requests >= 4)
     assert pusher.stop() == 0
-    assert "the answer is 400: told to say 400" in pusher.lines()
+    assert "the answer is 400: asked to say 400" in pusher.lines()
     assert pusher.dropped() > 0
     # One request is missing, and no more: the points of one time.
     assert has_gap(collector)

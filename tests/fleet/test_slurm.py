@@ -350,6 +350,6 @@ def test_the_modulefiles_name_the_folders_of_an_installation():
     assert variables == re.findall(r"^prepend-path (\w+)", tcl, re.MULTILINE)
     if shutil.which("tclsh") is None:
         return
-    stub = "proc module-whatis {text} {}\nproc prepend-path {name path} {puts \"$name $path\"}\n"
-    shown = run(["tclsh"], input=stub + tcl, env={**os.environ, "WATTLE_PREFIX": "/somewhere"})
+    procedures = "proc module-whatis {text} {}\nproc prepend-path {name path} {puts \"$name $path\"}\n"
+    shown = run(["tclsh"], input=procedures + tcl, env={**os.environ, "WATTLE_PREFIX": "/somewhere"})
     assert shown.stdout.splitlines()[0] == "PATH /somewhere/bin"

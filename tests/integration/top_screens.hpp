@@ -28,7 +28,7 @@ class Screens {
  public:
   enum class Golden : std::uint8_t { is_read_only, may_be_written };
 
-  /// With `may_be_written` UPDATE_GOLDEN writes the file anew.
+  /// With `may_be_written` UPDATE_GOLDEN writes the file again.
   Screens(ScreenedTerminal terminal, Golden golden)
       : terminal_(std::move(terminal)),
         is_updating_(golden == Golden::may_be_written && std::getenv("UPDATE_GOLDEN") != nullptr),

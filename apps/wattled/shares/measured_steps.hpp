@@ -14,7 +14,7 @@ namespace wattle::daemon {
 struct EnergyStep {
   std::uint64_t uj = 0;
   Seconds length{0};        ///< since that step
-  bool is_restart = false;  ///< the energy fell: what was spent meanwhile is not known
+  bool is_restart = false;  ///< the energy fell: what was spent in between is not known
 };
 
 /// The steps of a domain add up to its energy, rounded to microjoules, less the first one that was

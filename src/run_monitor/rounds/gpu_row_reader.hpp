@@ -26,7 +26,7 @@ class GpuRowReader {
   /// Of the row that was read last; empty where there is no such column.
   [[nodiscard]] std::string_view index() const noexcept;
   /// The UUID, or where there is none the serial number or the PCI address; empty for none. GPUs of
-  /// one card share a serial number: `place` tells them apart.
+  /// one card share a serial number: `place` distinguishes them.
   [[nodiscard]] std::string_view uuid() const noexcept;
   /// The PCI address or else the number, beside a serial number; else empty.
   [[nodiscard]] std::string_view place() const noexcept;

@@ -44,7 +44,7 @@ class CgroupTree {
     std::map<std::string, CgroupTime, std::less<>> times{};  ///< by path
     bool is_whole = false;  ///< false: groups may be missing, since not all of it could be read
   };
-  /// All groups that are there. One that goes away meanwhile is left out.
+  /// All groups that are there. One that goes away during the reading is left out.
   [[nodiscard]] Reading read() const;
 
  private:

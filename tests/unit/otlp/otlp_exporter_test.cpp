@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A collector that answers as it is told, and the lines that the exporter says.
+/// A collector that gives the answers of a test, and the lines that the exporter says.
 class ScriptedCollector {
  public:
   /// Later requests are accepted.

@@ -10,7 +10,7 @@ export class Problem extends Error {
 const kPatienceMs = 8000;
 /// A stream has a comment every second.
 const kSilenceMs = 8000;
-/// What comes meanwhile is read at once: a page of many fast streams wakes up rarely.
+/// What comes between two reads is read at once: a page of many fast streams wakes up rarely.
 const kReadMs = 250;
 const kFirstPauseMs = 500;
 const kLongestPauseMs = 8000;

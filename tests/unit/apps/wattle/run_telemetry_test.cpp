@@ -51,7 +51,7 @@ bool has(const OtlpSpan& span, const std::string& key) {
          span.attributes.end();
 }
 
-/// Answers each request as told, the last answer again and again.
+/// Answers requests with its answers in order, then with the last one.
 class ScriptedPost final : public otlp::OtlpPost {
  public:
   explicit ScriptedPost(std::vector<OtlpAnswer> answers) : answers_(std::move(answers)) {}
