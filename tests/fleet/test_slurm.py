@@ -17,7 +17,7 @@ WATTS = 120  # of the fakes: a package and its memory
 LATE_S = 0.25
 # A program that hangs is killed after this. Slurm itself needs a while to end a step.
 END_WAIT_MS = 300
-BOUND_S = 20
+BOUND_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +64,9 @@ def eventual_record(cluster, job, step, node="n1"):
 
 
 def srun(cluster, *words, **variables):
-    """Its result, and the ID of the job."""
+    """Its result, without what srun says where it must wait for the node."""
     done = cluster.command("srun", "--nodes=1", "--nodelist=n1", *words, **variables)
+    done.stderr = re.sub(r"^srun: job \d+ (queued|has been allocated).*\n", "", done.stderr, flags=re.MULTILINE)
     return done
 
 
@@ -120,8 +121,12 @@ def test_a_step_on_two_nodes_has_two_records_and_one_sum(cluster):
     for record in records:
         check_energy(record)
     report = next(json.loads(line) for line in done.stderr.splitlines() if line.startswith("{"))["reports"][0]
-    # Both are this machine, whose energy counts once.
-    assert report["energy_j"] < 1.5 * max(record["energy"]["total_j"] for record in records)
+    # Both are this machine, whose energy counts once where they are at the same time.
+    begins = [record["started_unix_s"] for record in records]
+    ends = [record["started_unix_s"] + record["wall_s"] for record in records]
+    apart_s = max(0, max(begins) - min(ends))
+    truth_j = WATTS * (max(ends) - min(begins) - apart_s)
+    assert abs(report["energy_j"] - truth_j) <= report["uncertainty_j"] + 2 * LATE_S * WATTS
 
 
 def test_a_step_of_a_batch_job_has_a_record_of_each_node(cluster):
@@ -171,11 +176,12 @@ def test_a_requeued_job_has_records_of_both_runs(cluster):
     assert cluster.command("scontrol", "requeue", job).returncode == 0
 
     def has_run_again():
-        # Slurm would wait two minutes before that.
-        cluster.command("scontrol", "update", f"JobId={job}", "StartTime=now")
+        # Slurm would wait two minutes before that, and does where it is too busy to be asked.
+        if cluster.field(job, "Reason") == "BeginTime":
+            cluster.command("scontrol", "update", f"JobId={job}", "StartTime=now")
         return cluster.state(job) == "COMPLETED"
 
-    eventually(has_run_again, pause=0.5)
+    eventually(has_run_again, seconds=240, pause=1)
     paths = eventually(lambda: len(cluster.records(job)) == 2 and cluster.records(job))
     assert sorted(path.name for path in paths) == [f"job-{job}.step-batch.node-n1.json",
                                                    f"job-{job}.step-batch.node-n1.restart-1.json"]
@@ -201,7 +207,7 @@ def test_the_sum_becomes_the_comment_of_a_job_with_its_gpu_hours(cluster):
     eventually(lambda: cluster.state(job) == "COMPLETED")
     assert eventual_record(cluster, job, "batch")["slurm"]["gpus"] == 2
     shown = cluster.command("scontrol", "show", "job", job).stdout
-    assert re.search(rf"Comment=job {job}: \S+ J ±\S+ J, 0\.\d+ GPU-hours", shown), shown
+    assert re.search(rf"Comment=job {job}: (at least )?\S+ J ±\S+ J, 0\.\d+ GPU-hours", shown), shown
 
 
 def test_the_site_decides_and_the_user_may_differ(cluster):

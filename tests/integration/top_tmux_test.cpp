@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/files/file.hpp"
 #include "top_command.hpp"
 #include "top_screens.hpp"
 
@@ -36,7 +37,10 @@ class TopInTmux : public TopCommand {
     start.environment = environment();
     server_.emplace(start);
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(socket_); }));
-    (void)tmux(Words{"new-session", "-d", "-x", "80", "-y", "24"} + command);
+    // tmux itself sometimes misses with what status a program ends.
+    (void)tmux(Words{"new-session", "-d", "-x", "80", "-y", "24", "sh", "-c",
+                     R"(status=$1; shift; "$@"; echo $? > "$status")", "sh", status_} +
+               command);
   }
   void type(const std::string& keys) const {
     Words words = {"send-keys", "-H"};
@@ -49,6 +53,9 @@ class TopInTmux : public TopCommand {
     const auto count = static_cast<std::size_t>(std::ranges::count(text, '\n'));
     return text + std::string(lines - std::min(lines, count), '\n');
   }
+
+  /// A file: with what status the command ended.
+  std::string status_ = path("status").string();
 
  private:
   static Environment environment() {
@@ -73,9 +80,12 @@ TEST_F(TopInTmux, ShowsTheScreensOfATerminal) {
                   Screens::Golden::is_read_only);
   screens.play();
   type("q");
+  std::string status;
   EXPECT_TRUE(eventually([&] {
-    return tmux({"display-message", "-p", "#{pane_dead} #{pane_dead_status}"}) == "1 0\n";
+    status = read_file(status_).value_or("");
+    return status.ends_with('\n');
   }));
+  EXPECT_EQ(status, "0\n");
 }
 
 }  // namespace
