@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +21,22 @@ struct ZoneId {
   std::optional<std::uint32_t> sub;  ///< number below it, absent for a top-level zone
 };
 [[nodiscard]] std::optional<ZoneId> parse_zone_id(std::string_view directory) noexcept;
+
+/// Where a zone's files are.
+struct ZoneFolder {
+  std::string directory;  ///< "intel-rapl:0:1"
+  std::filesystem::path path;
+};
+
+struct ZoneFolders {
+  std::vector<ZoneFolder> zones;   ///< each directory once, sorted by its name
+  std::filesystem::path unlisted;  ///< the folder that could not be listed, if there is an error
+  int error = 0;                   ///< its `errno`
+};
+/// The zones of class/powercap: the kernel's links to all of them, and, where a copy of the tree
+/// has no such links, the zones within the folders of control types and within zones. A zone that
+/// is found both ways has the path of its link, unless the link leads nowhere.
+[[nodiscard]] ZoneFolders list_zone_folders(const System& system);
 
 /// The `name` of a top-level zone, "package-0", "package-1-die-0", "psys", "psys-1", as a domain;
 /// absent for any other.

@@ -46,17 +46,15 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
   return line ? parse_unsigned<std::uint64_t>(*line) : std::nullopt;
 }
 
-/// The zone directories in the order in which they are considered: the processor's own registers
+/// The zones in the order in which they are considered: the processor's own registers
 /// (`intel-rapl`) before any other way to the same counters, then by number.
-FolderListing zone_directories(const fs::path& class_path) {
-  FolderListing listing = list_folder(class_path.string());
-  std::vector<std::string>& names = listing.names;
-  std::erase_if(names, [](const std::string& name) { return !parse_zone_id(name); });
-  std::ranges::sort(names, {}, [](const std::string& name) {
-    const ZoneId id = *parse_zone_id(name);
+ZoneFolders zones_in_order(const System& system) {
+  ZoneFolders found = list_zone_folders(system);
+  std::ranges::sort(found.zones, {}, [](const ZoneFolder& zone) {
+    const ZoneId id = *parse_zone_id(zone.directory);
     return std::tuple(id.control != "intel-rapl", id.control, id.zone, id.sub);
   });
-  return listing;
+  return found;
 }
 
 /// Why a zone's name is unknown, after `read_line` failed.
@@ -88,22 +86,21 @@ class Probe {
       : system_(system), clock_(clock), cpu_(read_cpu_info(system)), taken_(taken) {}
 
   Survey run() {
-    const fs::path class_path = system_.sysfs / "class" / "powercap";
-    const auto [directories, error] = zone_directories(class_path);
+    const auto [zones, unlisted, error] = zones_in_order(system_);
     const bool listed = error == 0 || error == ENOENT;
     bool any_reachable = false;
-    for (const std::string& directory : directories) {
-      any_reachable = sort_in(directory, class_path / directory) || any_reachable;
+    for (const auto& [directory, path] : zones) {
+      any_reachable = sort_in(directory, path) || any_reachable;
     }
     if (!any_reachable) {
-      found_.refused = {listed ? no_zones(system_, cpu_, !directories.empty())
-                               : not_listed(class_path.string(), error, {})};
+      found_.refused = {listed ? no_zones(system_, cpu_, !zones.empty())
+                               : not_listed(unlisted.string(), error, {})};
       return std::move(found_);
     }
     count_hidden();
     if (!listed && taken_.empty()) {
       found_.refused.push_back(
-          not_listed(class_path.string(), error, {DomainKind::package, DomainKind::dram}));
+          not_listed(unlisted.string(), error, {DomainKind::package, DomainKind::dram}));
     }
     for (auto& [key, family] : families_) open_family(family);
     return std::move(found_);

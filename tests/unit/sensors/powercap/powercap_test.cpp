@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fakes/powercap_tree.hpp"
 #include "fakes/unprivileged.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "powercap_probe.hpp"
+#include "sensors/cpu_zones.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::powercap {
@@ -113,6 +115,80 @@ TEST_F(PowercapProbe, TakesTheSocketFromTheNameNotFromTheZonesNumber) {
   EXPECT_THAT(found_.refused, IsEmpty());
   EXPECT_THAT(read_all(), ElementsAre(Pair("dram_0", 22), Pair("dram_1", 12), Pair("package_0", 21),
                                       Pair("package_1", 11)));
+}
+
+/// As a copy of the tree has it: no links, zones within zones.
+void nest_zones(const fs::path& sysfs) {
+  const fs::path folder = sysfs / "class/powercap";
+  fs::remove_all(folder);
+  fs::rename(sysfs / "devices/virtual/powercap", folder);
+}
+
+TEST_F(PowercapProbe, FindsZonesThatAreNestedWithoutLinks) {
+  tree_.add_zone("intel-rapl:0", "package-0", kPackageUnit, 1000);
+  tree_.add_zone("intel-rapl:0:0", "dram", kServerDramUnit, 2000);
+  tree_.add_zone("intel-rapl:1", "package-1", kPackageUnit, 3000);
+  tree_.add_zone("intel-rapl-mmio:0", "package-0", kPackageUnit, 4000);
+  nest_zones(tree_.system().sysfs);
+  probe_tree();
+  EXPECT_THAT(devices(), ElementsAre(ElementsAre("package_0", "dram_0"), ElementsAre("package_1")));
+  EXPECT_THAT(read_all(),
+              ElementsAre(Pair("dram_0", 2000), Pair("package_0", 1000), Pair("package_1", 3000)));
+  EXPECT_EQ(channel(Domain::dram(0)).place,
+            (tree_.system().sysfs / "class/powercap/intel-rapl/intel-rapl:0/intel-rapl:0:0/energy_uj")
+                .string());
+}
+
+TEST_F(PowercapProbe, ReadsAZoneThatIsLinkedAndNestedOnceThroughItsLink) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.add_zone("intel-rapl:0:0", "dram");
+  // The kernel links the folder of the control type too.
+  fs::create_directory_symlink(tree_.system().sysfs / "devices/virtual/powercap/intel-rapl",
+                               tree_.system().sysfs / "class/powercap/intel-rapl");
+  probe_tree();
+  EXPECT_THAT(devices(), ElementsAre(ElementsAre("package_0", "dram_0")));
+  EXPECT_THAT(found_.refused, IsEmpty());
+  EXPECT_EQ(channel(Domain::dram(0)).place,
+            (tree_.system().sysfs / "class/powercap/intel-rapl:0:0/energy_uj").string());
+}
+
+TEST_F(PowercapProbe, FindsMemoryThatIsNestedInALinkedPackage) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.add_zone("intel-rapl:0:0", "dram");
+  fs::remove(tree_.system().sysfs / "class/powercap/intel-rapl:0:0");
+  probe_tree();
+  EXPECT_THAT(devices(), ElementsAre(ElementsAre("package_0", "dram_0")));
+}
+
+TEST_F(PowercapProbe, PrefersANestedZoneToALinkThatLeadsNowhere) {
+  tree_.add_zone("intel-rapl:0", "package-0", kPackageUnit, 5);
+  nest_zones(tree_.system().sysfs);
+  fs::create_directory_symlink("../nowhere", tree_.system().sysfs / "class/powercap/intel-rapl:0");
+  probe_tree();
+  EXPECT_THAT(read_all(), ElementsAre(Pair("package_0", 5)));
+  EXPECT_THAT(found_.refused, IsEmpty());
+}
+
+TEST_F(PowercapProbe, TakesNoZoneFromAFolderThatIsNotItsOwn) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  nest_zones(tree_.system().sysfs);
+  const fs::path folder = tree_.system().sysfs / "class/powercap";
+  fs::create_directories(folder / "dtpm");
+  fs::copy(folder / "intel-rapl/intel-rapl:0", folder / "dtpm/intel-rapl:7");
+  fs::create_directory_symlink("..", folder / "intel-rapl/intel-rapl:0/intel-rapl:0:0");
+  fs::create_directory_symlink(".", folder / "intel-rapl/intel-rapl");
+  probe_tree();
+  EXPECT_THAT(domains(), ElementsAre("package_0"));
+}
+
+TEST_F(PowercapProbe, NumbersCpusByNestedZonesToo) {
+  tree_.add_zone("intel-rapl:0", "package-1");
+  tree_.add_zone("intel-rapl:1", "package-0");
+  nest_zones(tree_.system().sysfs);
+  const std::vector<CpuZone> zones = list_cpu_zones(tree_.system());
+  ASSERT_THAT(zones, SizeIs(2));
+  EXPECT_EQ(zones[0].domain, Domain::package(1));
+  EXPECT_EQ(zones[1].domain, Domain::package(0));
 }
 
 TEST_F(PowercapProbe, CountsASecondControlTypeOnce) {
