@@ -47,7 +47,9 @@ class ZoneSearch {
  private:
   void add_nested(const std::filesystem::path& folder, const std::string& prefix) {
     const FolderListing listing = list_folder(folder.string());
-    if (listing.error != ENOTDIR && listing.error != ENOENT) note_error(folder, listing.error);
+    // Where there are links, the folders hold nothing else.
+    const bool is_file = listing.error == ENOTDIR || listing.error == ENOENT;
+    if (paths_.empty() && !is_file) note_error(folder, listing.error);
     add_zones(folder, listing.names, prefix);
   }
 
@@ -57,7 +59,8 @@ class ZoneSearch {
       if (!name.starts_with(prefix) || !parse_zone_id(name)) continue;
       const auto [place, is_new] = paths_.try_emplace(name, folder / name);
       std::error_code ignored;
-      if (!is_new && !std::filesystem::exists(place->second, ignored)) place->second = folder / name;
+      if (!is_new && !std::filesystem::exists(place->second, ignored))
+        place->second = folder / name;
     }
   }
 

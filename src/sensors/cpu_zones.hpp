@@ -30,8 +30,8 @@ struct ZoneFolder {
 
 struct ZoneFolders {
   std::vector<ZoneFolder> zones;   ///< each directory once, sorted by its name
-  std::filesystem::path unlisted;  ///< the folder that could not be listed, if there is an error
-  int error = 0;                   ///< its `errno`
+  int error = 0;                   ///< the `errno` for which not all of them could be found
+  std::filesystem::path unlisted;  ///< the folder that could not be listed; empty without an error
 };
 /// The zones of class/powercap: the kernel's links to all of them, and, where a copy of the tree
 /// has no such links, the zones within the folders of control types and within zones. A zone that

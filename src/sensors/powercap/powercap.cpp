@@ -86,7 +86,7 @@ class Probe {
       : system_(system), clock_(clock), cpu_(read_cpu_info(system)), taken_(taken) {}
 
   Survey run() {
-    const auto [zones, unlisted, error] = zones_in_order(system_);
+    const auto [zones, error, unlisted] = zones_in_order(system_);
     const bool listed = error == 0 || error == ENOENT;
     bool any_reachable = false;
     for (const auto& [directory, path] : zones) {

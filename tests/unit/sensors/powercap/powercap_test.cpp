@@ -134,9 +134,10 @@ TEST_F(PowercapProbe, FindsZonesThatAreNestedWithoutLinks) {
   EXPECT_THAT(devices(), ElementsAre(ElementsAre("package_0", "dram_0"), ElementsAre("package_1")));
   EXPECT_THAT(read_all(),
               ElementsAre(Pair("dram_0", 2000), Pair("package_0", 1000), Pair("package_1", 3000)));
-  EXPECT_EQ(channel(Domain::dram(0)).place,
-            (tree_.system().sysfs / "class/powercap/intel-rapl/intel-rapl:0/intel-rapl:0:0/energy_uj")
-                .string());
+  EXPECT_EQ(
+      channel(Domain::dram(0)).place,
+      (tree_.system().sysfs / "class/powercap/intel-rapl/intel-rapl:0/intel-rapl:0:0/energy_uj")
+          .string());
 }
 
 TEST_F(PowercapProbe, ReadsAZoneThatIsLinkedAndNestedOnceThroughItsLink) {

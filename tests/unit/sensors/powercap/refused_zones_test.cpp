@@ -191,6 +191,15 @@ TEST_F(PowercapProbe, GivesTheErrorOfAFolderThatCannotBeListed) {
   EXPECT_EQ(only_refusal().scope, RefusalScope::interface);
 }
 
+TEST_F(PowercapProbe, GivesTheErrorOfAFolderOfNestedZonesThatCannotBeListed) {
+  const fs::path folder = tree_.system().sysfs / "class/powercap/intel-rapl";
+  fs::create_symlink("intel-rapl", folder);
+  probe_tree();
+  EXPECT_EQ(only_refusal().reason,
+            "cannot list the energy counters: Too many levels of symbolic links");
+  EXPECT_EQ(only_refusal().proof, folder.string());
+}
+
 TEST_F(PowercapProbe, CountsNoDieWhileTheVendorIsUnknown) {
   tree_.add_zone("intel-rapl:0", "package-0-die-0");
   tree_.add_zone("intel-rapl:1", "package-0-die-1");
