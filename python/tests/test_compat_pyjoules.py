@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from conftest import TICK_J
 from wattle.compat.pyjoules import energy_meter as meters
 from wattle.compat.pyjoules.device import (
     Device,
@@ -145,6 +146,36 @@ def test_energies_are_micro_joules_in_the_order_of_the_domains(tree):
     spend(tree, "intel-rapl:0:0", 2.0)
     after = device.get_energy()
     assert [difference(*pair) for pair in zip(after, before)] == pytest.approx([2 * UJ, 3 * UJ])
+
+
+def test_an_energy_is_what_the_counter_shows(tree):
+    device = RaplDevice()
+    device.configure([RaplDramDomain(0), RaplPackageDomain(0)])
+    shown = [int((tree.zones / zone / "energy_uj").read_text()) for zone in ("intel-rapl:0:0", "intel-rapl:0")]
+    assert device.get_energy() == shown
+    tree.spend("intel-rapl:0", 1.0)
+    assert device.get_energy() == pytest.approx([shown[0], shown[1] + UJ])
+
+
+def test_an_energy_is_what_a_nested_counter_shows(tree, monkeypatch):
+    nested = tree.zones / "intel-rapl"
+    for zone in ("intel-rapl:0", "intel-rapl:1"):
+        (tree.zones / zone).rename(nested / zone)
+    (tree.zones / "intel-rapl:0:0").rename(nested / "intel-rapl:0" / "intel-rapl:0:0")
+    device = RaplDevice()
+    device.configure([RaplDramDomain(0), RaplPackageDomain(1)])
+    files = ("intel-rapl:0/intel-rapl:0:0/energy_uj", "intel-rapl:1/energy_uj")
+    assert device.get_energy() == [int((nested / file).read_text()) for file in files]
+
+
+def test_an_energy_goes_on_beyond_the_end_of_its_counter(tree):
+    tree.spend("intel-rapl:0", 2**32 * TICK_J - 11.0)
+    device = RaplDevice()
+    device.configure([RaplPackageDomain(0)])
+    (before,) = device.get_energy()
+    tree.spend("intel-rapl:0", 3.0)
+    (after,) = device.get_energy()
+    assert difference(after, before) == pytest.approx(3 * UJ)
 
 
 def test_the_platform_is_measured_only_if_it_is_named(tree):

@@ -71,7 +71,8 @@ def test_one_cpu_and_one_of_its_domains_can_be_chosen(tree, load):
     monitor = monitor_that_read(cpu_indices=[1], cpu_power_domains=["package_average"])
     assert monitor.cpu_indices == [1]
     assert list(monitor.get_all_power_timelines()) == ["package_average"]
-    assert monitor.get_power_timeline(cpu_power_domain="dram_average") == {}
+    with pytest.raises(ValueError, match="dram_average is not monitored: package_average"):
+        monitor.get_power_timeline(cpu_power_domain="dram_average")
     assert list(monitor.get_power_timeline(cpu_power_domain="package_average", cpu_index=1)) == [1]
     assert monitor.get_power_timeline(cpu_power_domain="package_average", cpu_index=0) == {}
 
@@ -82,6 +83,57 @@ def test_newer_names_of_the_arguments_of_gpus_are_taken(tree, gpus):
     assert monitor.gpu_update_period == monitor.update_period == pytest.approx(0.05)
     assert monitor.cpu_indices == []
     assert monitor.gpu_measurement_domains == [GPUPowerDomain.DEVICE_INSTANT]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ([0], [1], 0.05, 0.2, 100, 200, ["device_instant"], ["package_average"]),
+        ([0], [1], 0.05),
+        ([0], None, 0.05),
+        ([0], (1,)),
+        ([0], None, None, 0.2),
+    ],
+)
+def test_arguments_are_taken_in_the_order_of_newer_versions(tree, gpus, arguments):
+    monitor = PowerMonitor(*arguments)
+    monitor.stop()
+    assert monitor.gpu_indices == [0]
+    assert monitor.cpu_indices == ([0, 1] if arguments[1] is None else [1])
+    if len(arguments) == 3:
+        assert monitor.gpu_update_period == pytest.approx(0.05)
+    if len(arguments) == 8:
+        assert monitor.gpu_measurement_domains == [GPUPowerDomain.DEVICE_INSTANT]
+        assert monitor.cpu_measurement_domains == [CPUPowerDomain.PACKAGE_AVERAGE]
+
+
+def test_arguments_are_taken_in_the_order_of_older_versions(tree, gpus):
+    monitor = PowerMonitor([0], 0.05, 100, ["device_average"])
+    monitor.stop()
+    assert monitor.update_period == pytest.approx(0.05)
+    assert monitor.cpu_indices == [0, 1]
+    assert monitor.measurement_domains == [GPUPowerDomain.DEVICE_AVERAGE]
+
+
+def test_an_argument_is_given_once(tree, gpus):
+    with pytest.raises(TypeError, match="two values for 'cpu_indices'"):
+        PowerMonitor([0], [1], cpu_indices=[0])
+    with pytest.raises(TypeError, match="at most 8"):
+        PowerMonitor([0], [1], 0.05, 0.2, 100, 200, ["device_instant"], ["package_average"], 1)
+
+
+@pytest.mark.parametrize("arguments", [{"max_samples_per_gpu": 0}, {"max_samples_per_cpu": -5}])
+def test_a_monitor_keeps_at_least_one_sample(tree, arguments):
+    with pytest.raises(ValueError, match="at least one sample"):
+        PowerMonitor(**arguments)
+
+
+def test_a_domain_that_is_not_monitored_is_refused_by_its_newer_name(tree, gpus):
+    monitor = PowerMonitor(gpu_update_period=0.05, gpu_power_domains=["device_instant"])
+    monitor.stop()
+    assert monitor.get_power_timeline("memory_average") == {}
+    with pytest.raises(ValueError, match="memory_average is not monitored: device_instant"):
+        monitor.get_power_timeline(gpu_power_domain="memory_average")
 
 
 def test_a_query_names_one_domain_and_its_own_kind_of_device(tree, gpus):

@@ -176,6 +176,7 @@ NAMES = {
     "NotConfiguredDeviceException",
     METER: "EnergyMeterNotStartedError EnergyMeterNotStoppedError NoNextStateException StateIsNotFinalError",
     RAPL: "RaplPackageDomain RaplDramDomain RaplCoreDomain RaplUncoreDomain RaplPsysDomain RaplDevice",
+    "pyJoules.device.nvidia_device": "NvidiaGPUDevice NvidiaGPUDomain GPUDoesNotSupportEnergyMonitoringError",
     "pyJoules.device": "Device Domain DeviceFactory NotConfiguredDeviceException",
     "pyJoules.handler": "EnergyHandler PrintHandler UnconsistantSamplesError",
     "pyJoules.handler.csv_handler": "CSVHandler EnergyHandler NoSampleProcessedError UnconsistantSamplesError",
@@ -192,7 +193,7 @@ NAMES = {
     "gpu_tracker.sub_tracker": "SubTracker sub_track SubTrackingAnalyzer TrackingComparison",
     "gpu_tracker": "Tracker SubTracker sub_track SubTrackingAnalyzer TrackingComparison RSSValues MaxRAM "
     "MaxGPURAM ProcessingUnitPercentages CPUUtilization GPUUtilization ComputeTime ResourceUsage",
-    "codecarbon": "EmissionsTracker OfflineEmissionsTracker track_emissions",
+    "codecarbon": "EmissionsTracker OfflineEmissionsTracker track_emissions __version__",
     "codecarbon.emissions_tracker": "EmissionsTracker OfflineEmissionsTracker track_emissions",
     "codecarbon.output": "EmissionsData",
 }
@@ -202,6 +203,21 @@ NAMES = {
 def test_names_are_where_the_original_has_them(module):
     for name in NAMES[module].split():
         assert get(module, name) is not None
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("zeus.device", "get_gpus"),
+        ("zeus.device", "get_cpus"),
+        ("zeus.device", "get_soc"),
+        ("codecarbon", "init_telemetry"),
+        ("codecarbon", "set_telemetry"),
+    ],
+)
+def test_what_cannot_be_had_says_why(module, name):
+    with pytest.raises(NotImplementedError, match="Wattle"):
+        get(module, name)()
 
 
 def test_power_domains_have_their_values():

@@ -54,15 +54,15 @@ class SubTracker:
             attribute = code_block_attribute or str(caller.lineno)
             code_block_name = f"{os.path.relpath(caller.filename)}:{attribute}"
         self.code_block_name = code_block_name
-        self._process_id = os.getpid()
-        self.sub_tracking_file = os.fspath(sub_tracking_file or f"{self._process_id}.csv")
+        self.process_id = os.getpid()
+        self.sub_tracking_file = os.fspath(sub_tracking_file or f"{self.process_id}.csv")
         self._path = Path(self.sub_tracking_file)
         is_sqlite(self._path)
         if overwrite:
             self._path.unlink(missing_ok=True)
 
     def _note(self, position: int) -> None:
-        append(self._path, [(self._process_id, self.code_block_name, position, time.time())])
+        append(self._path, [(self.process_id, self.code_block_name, position, time.time())])
 
     def __enter__(self) -> Self:
         self._note(START)

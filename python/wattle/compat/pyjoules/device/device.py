@@ -55,14 +55,15 @@ class Device:
         raise NotImplementedError
 
 
-class SinceStart(float):
-    """Micro-joules since the device was configured, and the seconds that lack in it."""
+class Counted(float):
+    """Micro-joules that a counter shows, without wraps, and the seconds that lack in it."""
 
     unknown_s: float
 
     @classmethod
-    def of(cls, energy_j: float, unknown_s: float) -> SinceStart:
-        value = cls(energy_j * 1e6)
+    def of(cls, start_uj: float, energy_j: float, unknown_s: float) -> Counted:
+        # A counter's tick is 1 uJ or more: what is below is the arithmetic's.
+        value = cls(start_uj + round(energy_j * 1e6, 3))
         value.unknown_s = unknown_s
         return value
 
@@ -88,21 +89,29 @@ class LibraryDevice(Device):
     def configure(self, domains: Sequence[Domain] | None = None) -> None:
         super().configure(domains)
         self._names = list(dict.fromkeys(map(_library_name, self.get_configured_domains())))
+        self._starts_uj = self._counters_uj()
         try:
             self._reader = core.Reader(domains=self._names) if self._names else None
         except Error as error:
             # A domain that is there but cannot be read: the message has the remedy.
             raise NoSuchDeviceError(str(error)) from error
 
+    def _counters_uj(self) -> dict[str, float]:
+        """What counters show now, by domain; none for a counter that shows no value of its own."""
+        return {}
+
     def get_energy(self) -> list[float | None]:
-        """Micro-joules by domain; None: unknown. The first call is about 0."""
-        domains = self.get_configured_domains()
+        """Micro-joules by domain; None: unknown.
+
+        What the counter showed at `configure`, and the energy since: it never wraps.
+        """
+        names = map(_library_name, self.get_configured_domains())
         energies = self._reader.read() if self._reader else {}
-        return [self._value(*energies[_library_name(domain)]) for domain in domains]
+        return [self._value(self._starts_uj.get(name, 0.0), *energies[name]) for name in names]
 
     @staticmethod
-    def _value(energy_j: float | None, unknown_s: float) -> float | None:
-        return None if energy_j is None else SinceStart.of(energy_j, unknown_s)
+    def _value(start_uj: float, energy_j: float | None, unknown_s: float) -> float | None:
+        return None if energy_j is None else Counted.of(start_uj, energy_j, unknown_s)
 
 
 def _library_name(domain: Domain) -> str:

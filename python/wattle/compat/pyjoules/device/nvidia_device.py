@@ -7,6 +7,9 @@ from typing import ClassVar
 
 from wattle.compat.pyjoules.device.device import LibraryDevice
 from wattle.compat.pyjoules.device.domain import Domain, NumberedDomain
+from wattle.compat.pyjoules.exception import GPUDoesNotSupportEnergyMonitoringError
+
+__all__ = ["GPUDoesNotSupportEnergyMonitoringError", "NvidiaGPUDevice", "NvidiaGPUDomain"]
 
 
 class NvidiaGPUDomain(NumberedDomain):
@@ -24,7 +27,7 @@ class NvidiaGPUDomain(NumberedDomain):
         return NvidiaGPUDevice
 
 
-class SinceStartOfGpu(int):
+class CountedByGpu(int):
     """Micro-joules since the device was configured, and the seconds that lack in it."""
 
     unknown_s: float
@@ -41,10 +44,10 @@ class NvidiaGPUDevice(LibraryDevice):
         return NvidiaGPUDevice._available(["nvidia_gpu"])
 
     @staticmethod
-    def _value(energy_j: float | None, unknown_s: float) -> int | None:
+    def _value(start_uj: float, energy_j: float | None, unknown_s: float) -> int | None:
         if energy_j is None:
             return None
         # The driver counts milli-joules.
-        value = SinceStartOfGpu(round(energy_j * 1e3) * 1000)
+        value = CountedByGpu(round(start_uj) + round(energy_j * 1e3) * 1000)
         value.unknown_s = unknown_s
         return value

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
+from wattle._library import core
 from wattle.compat.pyjoules.device.device import LibraryDevice
 from wattle.compat.pyjoules.device.domain import Domain, NumberedDomain
 
@@ -65,6 +67,22 @@ class RaplDevice(LibraryDevice):
     def _named_only(self) -> list[Domain]:
         return RaplDevice.available_psys_domains()
 
+    def _counters_uj(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        folder = Path(core.System().sysfs, "class", "powercap")
+        # Links to all zones; or zones within zones, as copies of sysfs have them.
+        for zone in [*folder.glob("intel-rapl:*"), *folder.glob("intel-rapl/intel-rapl:*/")]:
+            name = _text(zone / "name")
+            if name is None or not name.startswith(("package-", "psys")):
+                continue
+            domain = name.replace("-", "_")
+            for inner in [zone, *zone.glob(f"{zone.name}:*"), *folder.glob(f"{zone.name}:*")]:
+                kind = domain if inner == zone else f"{_text(inner / 'name')}_{domain.partition('_')[2]}"
+                counter = _text(inner / "energy_uj")
+                if counter is not None and counter.isdecimal():
+                    found.setdefault(kind, float(counter))
+        return found
+
     @staticmethod
     def available_domains() -> list[Domain]:
         return RaplDevice._available(["package", "dram", "core", "uncore"])
@@ -88,3 +106,11 @@ class RaplDevice(LibraryDevice):
     @staticmethod
     def available_psys_domains() -> list[Domain]:
         return RaplDevice._available(["psys"])
+
+
+def _text(path: Path) -> str | None:
+    """The text of a file of the kernel; None if it cannot be read."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return None

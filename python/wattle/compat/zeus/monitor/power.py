@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
+import numbers
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from wattle import _power
 from wattle._domain import Domain
@@ -72,19 +74,64 @@ def _name(domain: PowerDomain | str) -> str:
     return PowerDomain(domain).value
 
 
+_NEWER_ORDER = (
+    "gpu_indices",
+    "cpu_indices",
+    "gpu_update_period",
+    "cpu_update_period",
+    "max_samples_per_gpu",
+    "max_samples_per_cpu",
+    "gpu_power_domains",
+    "cpu_power_domains",
+)
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+
+def _is_newer_order(given: Sequence[Any]) -> bool:
+    """The second is a list of CPUs, the third a period, or the fourth; older: a period, a number, a list."""
+    _, second, third, fourth, *more = (*given, None, None, None, None)
+    return (
+        len(given) > 4
+        or isinstance(second, (list, tuple, range))
+        or isinstance(third, float)
+        or isinstance(fourth, numbers.Real)
+        or any(one is not None for one in more)
+    )
+
+
+def _in_either_order(init: _Init) -> _Init:
+    """Takes positional arguments in the order of newer versions, too."""
+
+    @functools.wraps(init)
+    def call(self: Any, *given: Any, **named: Any) -> None:
+        if _is_newer_order(given):
+            if len(given) > len(_NEWER_ORDER):
+                raise TypeError(f"PowerMonitor takes at most {len(_NEWER_ORDER)} arguments")
+            for name, value in zip(_NEWER_ORDER, given):
+                if name in named:
+                    raise TypeError(f"PowerMonitor has two values for {name!r}")
+                named[name] = value
+            given = ()
+        init(self, *given, **named)
+
+    return call  # type: ignore[return-value]
+
+
 class PowerMonitor:
     """Reads the power of GPUs and CPUs over and over, in this process, until `stop`.
 
     gpu_indices: among the GPUs that CUDA_VISIBLE_DEVICES leaves; None: all. cpu_indices: packages,
     in their order; None: all. []: none of them. update_period, power_domains and the arguments
-    after them are the names of older and newer versions: gpu_update_period, gpu_power_domains. CPUs
-    are read with the period of the GPUs where there are some.
+    after them are the names of older and newer versions: gpu_update_period, gpu_power_domains. Without
+    names they are taken in the order of either version. CPUs are read with the period of the GPUs
+    where there are some.
 
     Energies are those of `wattle.PowerMonitor`: a value holds until the next one, and both ends of
     a window are cut. Times are Unix seconds. Raises ValueError if there is nothing to read.
     Thread-safe.
     """
 
+    @_in_either_order
     def __init__(
         self,
         gpu_indices: list[int] | None = None,
@@ -102,6 +149,9 @@ class PowerMonitor:
         gpu_power_domains = _chosen(gpu_power_domains, power_domains, "gpu_power_domains")
         cpu_power_domains = _chosen(cpu_power_domains, None, "cpu_power_domains")
         period = update_period if gpu_update_period is None else gpu_update_period
+        for most in (max_samples_per_gpu, max_samples_per_cpu):
+            if most is not None and most < 1:
+                raise InvalidArgument(f"a monitor keeps at least one sample per device, not {most}")
         self._drivers = _driver_numbers(gpu_indices)
         numbers = gpu_indices if self._drivers is None else list(self._drivers.values())
         self._monitor = _power.PowerMonitor(
@@ -181,12 +231,17 @@ class PowerMonitor:
     ) -> dict[int, _Points]:
         """(Unix seconds, W) by GPU, or by CPU; no entry for a device that lacks the domain.
 
-        Takes one of the three domains. Raises ValueError for none, for two, and for an index of the
-        other kind of device.
+        Takes one of the three domains. Raises ValueError for none, for two, for an index of the other
+        kind of device, and for a domain that is not monitored, if it has one of the newer names:
+        gpu_power_domain, cpu_power_domain.
         """
         asked = power_domain if gpu_power_domain is None else gpu_power_domain
         if (power_domain, gpu_power_domain, cpu_power_domain).count(None) != 2:
             raise InvalidArgument("name one domain: gpu_power_domain or cpu_power_domain")
+        if gpu_power_domain is not None:
+            _check_monitored(PowerDomain(gpu_power_domain), self.gpu_measurement_domains)
+        if cpu_power_domain is not None:
+            _check_monitored(CPUPowerDomain(cpu_power_domain), self.cpu_measurement_domains)
         if asked is None:
             if gpu_index is not None:
                 raise InvalidArgument("gpu_index selects no CPU: use cpu_index")
@@ -202,8 +257,6 @@ class PowerMonitor:
     def _cpu_timelines(
         self, domain: CPUPowerDomain, index: int | None, start: float | None, end: float | None
     ) -> dict[int, _Points]:
-        if domain not in self._cpu_domains:
-            return {}
         return {
             cpu: _points(self._monitor.cpu_timeline(names[domain], start, end))
             for cpu, names in self._packages.items()
@@ -263,6 +316,12 @@ class PowerMonitor:
     def stop(self) -> None:
         """Ends the reading; what was read stays."""
         self._monitor.stop()
+
+
+def _check_monitored(domain: Any, monitored: Sequence[Any]) -> None:
+    if domain not in monitored:
+        names = ", ".join(one.value for one in monitored) or "none"
+        raise InvalidArgument(f"{domain.value} is not monitored: {names}")
 
 
 def _chosen(newer: Sequence[Any] | None, older: Sequence[Any] | None, name: str) -> Sequence[Any] | None:
