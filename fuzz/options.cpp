@@ -51,8 +51,8 @@ FUZZ_TARGET(options)(const unsigned char* data, std::size_t size) {
   try {
     const auto visible = [&](const char* /*name*/) { return words.back().c_str(); };
     Survey none;
-    keep_selected(GpuSelection::visible(), none, "", nullptr, visible);
-    keep_selected(GpuSelection::parse(words.back()), none, "", nullptr, visible);
+    keep_selected(GpuSelection::visible(), none, "", AbsentGpu::fails, visible);
+    keep_selected(GpuSelection::parse(words.back()), none, "", AbsentGpu::fails, visible);
   } catch (const Error&) {
     return 0;
   }

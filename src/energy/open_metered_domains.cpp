@@ -11,7 +11,6 @@
 #include "base/forks.hpp"
 #include "base/text/text.hpp"
 #include "energy/metered_domains.hpp"
-#include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
@@ -43,11 +42,9 @@ void check(const EnergyMeterOptions& options) {
 }
 
 /// Drivers of GPUs are asked only where a GPU is wanted: that can take two seconds.
-DomainKinds asked_for(const EnergyMeterOptions& options) {
-  if (!options.domains) return kinds_to_find(kDefaultKinds, options.gpus);
-  const bool are_processors = std::ranges::all_of(*options.domains, [](const Domain& domain) {
-    return kProcessorKinds.contains(domain.kind());
-  });
+DomainKinds kinds_for(const Domains& domains) {
+  const bool are_processors = std::ranges::all_of(
+      domains, [](const Domain& domain) { return kProcessorKinds.contains(domain.kind()); });
   return are_processors ? kProcessorKinds : DomainKinds::all();
 }
 
@@ -100,6 +97,17 @@ std::string reasons_of(const std::vector<const SensorRefusal*>& refused) {
 
 bool ignores(const EnergyMeterOptions& options) noexcept {
   return options.if_unavailable == IfUnavailable::ignore;
+}
+
+Survey find_sensors(const EnergyMeterOptions& options) {
+  if (options.domains) {
+    return survey(options.system, machine_clock(), kinds_for(*options.domains));
+  }
+  return survey_chosen(options.system, machine_clock(),
+                       {.kinds = kDefaultKinds,
+                        .gpus = options.gpus,
+                        .who = "cannot measure energy",
+                        .absent = ignores(options) ? AbsentGpu::is_missing : AbsentGpu::fails});
 }
 
 /// The domains: those that were asked for, or all of CPUs and GPUs: others may overlap them.
@@ -177,15 +185,10 @@ std::shared_ptr<MeteredDomains> MeteredDomains::share(const EnergyMeterOptions& 
 
 std::shared_ptr<MeteredDomains> MeteredDomains::open(const EnergyMeterOptions& options) {
   check(options);
-  Survey found = survey(options.system, machine_clock(), asked_for(options));
-  std::vector<Refusal> absent;
-  if (!options.domains) {
-    keep_selected(options.gpus, found, "cannot measure energy",
-                  ignores(options) ? &absent : nullptr);
-  }
+  Survey found = find_sensors(options);
   Domains domains = domains_to_measure(options, found);
   std::vector<Refusal> missing = missing_of(found.refused);
-  missing.insert(missing.end(), absent.begin(), absent.end());
+  missing.insert(missing.end(), found.missing.begin(), found.missing.end());
   if (!options.domains) log_missing("energy", found.refused);
   if (ignores(options)) add_reasons(options, found, missing);
   return std::make_shared<MeteredDomains>(MeterParts{.sensors = std::move(found.sensors),

@@ -15,7 +15,6 @@
 #include "base/log.hpp"
 #include "base/worker.hpp"
 #include "run_monitor/recording.hpp"
-#include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
@@ -102,12 +101,12 @@ class HardwareMonitor::Impl {
  private:
   [[nodiscard]] Survey probe_devices() const {
     check(options_);
-    Survey found =
-        survey(options_.system, machine_clock(), kinds_to_find(DomainKinds::all(), options_.gpus));
-    std::vector<Refusal> absent;
     const bool ignores = options_.if_unavailable == IfUnavailable::ignore;
-    keep_selected(options_.gpus, found, "cannot monitor hardware", ignores ? &absent : nullptr);
-    for (const Refusal& gpu : absent) log(gpu.reason);
+    Survey found = survey_chosen(options_.system, machine_clock(),
+                                 {.gpus = options_.gpus,
+                                  .who = "cannot monitor hardware",
+                                  .absent = ignores ? AbsentGpu::is_missing : AbsentGpu::fails});
+    for (const Refusal& gpu : found.missing) log(gpu.reason);
     return found;
   }
 

@@ -257,11 +257,11 @@ std::vector<Domain> selected_gpus(const GpuSelection& selection, const Gpus& gpu
   return selected;
 }
 
-std::vector<Domain> keep_selected(const GpuSelection& selection, Survey& found,
-                                  std::string_view who, std::vector<Refusal>* missing,
-                                  const Environment& environment) {
-  if (resolved(selection, environment).is_all()) return {};
+void keep_selected(const GpuSelection& selection, Survey& found, std::string_view who,
+                   AbsentGpu absent, const Environment& environment) {
+  if (resolved(selection, environment).is_all()) return;
   const Gpus gpus = found_gpus(found);
+  std::vector<Refusal>* const missing = absent == AbsentGpu::fails ? nullptr : &found.missing;
   const std::vector<Domain> selected = selected_gpus(selection, gpus, who, missing, environment);
   const auto is_left_out = [&](const Domain& domain) {
     return domain.category() == DomainCategory::gpu && std::ranges::count(selected, domain) == 0;
@@ -272,11 +272,9 @@ std::vector<Domain> keep_selected(const GpuSelection& selection, Survey& found,
   std::erase_if(found.refused, [&](const SensorRefusal& refusal) {
     return refusal.domain && is_left_out(*refusal.domain);
   });
-  std::vector<Domain> left_out;
   for (const FoundGpu& gpu : gpus) {
-    if (is_left_out(gpu.domain)) left_out.push_back(gpu.domain);
+    if (is_left_out(gpu.domain)) found.left_out.push_back(gpu.domain);
   }
-  return left_out;
 }
 
 }  // namespace wattle

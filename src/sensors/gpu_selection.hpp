@@ -66,11 +66,13 @@ template <class Sensors>
     const GpuSelection& selection, const std::vector<FoundGpu>& gpus, std::string_view who,
     std::vector<Refusal>* missing = nullptr, const Environment& environment = environment_variable);
 
-/// Leaves the selected GPUs in `found`; the others, in the order of their domains. Throws as
+/// What a GPU does that is selected, but does not exist here.
+enum class AbsentGpu : bool { fails, is_missing };
+
+/// Leaves the selected GPUs in `found`, and fills `left_out` and `missing`. Throws as
 /// `selected_gpus`.
-// NOLINTNEXTLINE(modernize-use-nodiscard): who leaves GPUs out need not say which
-std::vector<Domain> keep_selected(const GpuSelection& selection, Survey& found,
-                                  std::string_view who, std::vector<Refusal>* missing = nullptr,
-                                  const Environment& environment = environment_variable);
+void keep_selected(const GpuSelection& selection, Survey& found, std::string_view who,
+                   AbsentGpu absent = AbsentGpu::fails,
+                   const Environment& environment = environment_variable);
 
 }  // namespace wattle

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "sensors/cray/cray.hpp"
 #include "sensors/daemon/daemon.hpp"
 #include "sensors/drm/drm.hpp"
 #include "sensors/hwmon/hwmon.hpp"
@@ -41,6 +42,10 @@ constexpr std::array kProviders = {
              .what = "AMD and Intel GPUs through /sys/class/drm",
              .shows = {DomainKind::amd_gpu, DomainKind::intel_gpu},
              .probe = drm::probe},
+    Provider{.name = "cray",
+             .what = "HPE Cray's counters of a node through /sys/cray/pm_counters",
+             .shows = {DomainKind::custom},
+             .probe = cray::probe},
     Provider{.name = "hwmon",
              .what = "power rails, meters and batteries through /sys/class/hwmon and power_supply",
              .shows = {DomainKind::custom},
@@ -81,6 +86,12 @@ Survey survey(const System& system, const TimeSource& clock, DomainKinds wanted)
   }
   all.refused = worth_reporting(std::move(all.refused), read);
   return all;
+}
+
+Survey survey_chosen(const System& system, const TimeSource& clock, const SensorChoice& choice) {
+  Survey found = survey(system, clock, kinds_to_find(choice.kinds, choice.gpus));
+  keep_selected(choice.gpus, found, choice.who, choice.absent);
+  return found;
 }
 
 std::vector<Survey> survey_each(const System& system, const TimeSource& clock) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "sensors/gpu_selection.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle {
@@ -24,6 +26,19 @@ inline constexpr DomainKinds kProcessorAndGpuKinds =
 /// driver may take two seconds.
 [[nodiscard]] Survey survey(const System& system, const TimeSource& clock,
                             DomainKinds wanted = kProcessorKinds);
+
+/// What is looked for, and which of its GPUs are wanted.
+struct SensorChoice {
+  DomainKinds kinds = DomainKinds::all();
+  GpuSelection gpus{};
+  std::string_view who;  ///< starts the messages: "--gpus"
+  AbsentGpu absent = AbsentGpu::fails;
+};
+
+/// The same of what is chosen: `keep_selected` of the GPUs. If none is selected, no driver of a
+/// GPU is asked. Throws as `keep_selected`.
+[[nodiscard]] Survey survey_chosen(const System& system, const TimeSource& clock,
+                                   const SensorChoice& choice);
 
 /// What each provider offers if asked alone, in the order of `providers`: a domain can be in
 /// several of them, and everything that is refused is reported.

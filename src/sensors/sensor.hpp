@@ -24,6 +24,7 @@
 #include "sensors/device_setting.hpp"
 #include "sensors/domain_traits.hpp"
 #include "wattle/domain.hpp"
+#include "wattle/refusal.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 
@@ -348,6 +349,9 @@ struct SensorRefusal {
 struct Survey {
   std::vector<std::unique_ptr<Sensor>> sensors;
   std::vector<SensorRefusal> refused;
+  // Where GPUs were selected (`keep_selected`).
+  std::vector<Domain> left_out{};  ///< GPUs that were not selected, in the order of their domains
+  std::vector<Refusal> missing{};  ///< GPUs that were selected, but do not exist here
 };
 
 /// One hardware interface.

@@ -1,6 +1,7 @@
 #include "cli/gpu_choice.hpp"
 
-#include "sensors/gpu_selection.hpp"
+#include "base/clock.hpp"
+#include "sensors/providers.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -11,13 +12,15 @@ GpuSelection parse_gpus(const std::string& text) try {
   throw InvalidArgument(std::string(kGpuChoice) + ": " + error.what());
 }
 
-void keep_chosen(const GpuSelection& gpus, Survey& found) try {
+Survey survey_gpus(const System& system, DomainKinds kinds, const GpuSelection& gpus) try {
+  Survey found =
+      survey_chosen(system, machine_clock(), {.kinds = kinds, .gpus = gpus, .who = kGpuChoice});
   const auto leave_out = [&](SensorRefusal refusal) {
     refusal.source = kGpuChoice;
     refusal.reason = std::string("left out by ") + kGpuChoice;
     found.refused.push_back(std::move(refusal));
   };
-  for (const Domain& gpu : keep_selected(gpus, found, kGpuChoice)) {
+  for (const Domain& gpu : found.left_out) {
     leave_out({.source = {}, .subject = gpu.name(), .domain = gpu, .shows = {gpu.kind()}});
   }
   if (gpus.is_none()) {
@@ -26,6 +29,7 @@ void keep_chosen(const GpuSelection& gpus, Survey& found) try {
                .scope = RefusalScope::interface,
                .shows = DomainKinds::of({DomainCategory::gpu})});
   }
+  return found;
 } catch (const NoSuchDevice& error) {
   throw InvalidArgument(error.what());  // what was typed is wrong
 }

@@ -14,8 +14,8 @@ inline constexpr const char* kGpuChoice = "--gpus";
 /// As `GpuSelection::parse`.
 [[nodiscard]] GpuSelection parse_gpus(const std::string& text);
 
-/// Leaves the chosen GPUs in `found`, and says of the others that they were left out. Throws
-/// `InvalidArgument` where `selected_gpus` throws.
-void keep_chosen(const GpuSelection& gpus, Survey& found);
+/// `survey_chosen`, with refusals that say which GPUs were left out. Throws `InvalidArgument` where
+/// `survey_chosen` throws.
+[[nodiscard]] Survey survey_gpus(const System& system, DomainKinds kinds, const GpuSelection& gpus);
 
 }  // namespace wattle::app

@@ -16,9 +16,7 @@
 #include "run/mark_socket.hpp"
 #include "run/run_estimate.hpp"
 #include "run/run_report.hpp"
-#include "sensors/gpu_selection.hpp"
 #include "sensors/kept_updates.hpp"
-#include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/gpu/gpu_brand.hpp"
 #include "wattle/estimate.hpp"
@@ -27,11 +25,10 @@ namespace wattle::app {
 namespace {
 
 /// Those of one brand, of the chosen ones; all of them are in the host's list.
-GpusOfGroups gpus_of_groups(const std::set<Domain>& on_machine, const Survey& chosen) {
-  std::set<Domain> gpus = gpus_found(chosen);
-  for (const SensorRefusal& refusal : chosen.refused) {
-    if (refusal.domain && refusal.source == kGpuChoice) gpus.erase(*refusal.domain);
-  }
+GpusOfGroups gpus_of_groups(const Survey& chosen) {
+  const std::set<Domain> on_machine = gpus_found(chosen);  // the refusals name those left out
+  std::set<Domain> gpus = on_machine;
+  for (const Domain& gpu : chosen.left_out) gpus.erase(gpu);
   GpusOfGroups groups{.summed = gpus_of_brand(gpus, chosen.refused, {})};
   const auto alike = groups.summed.empty()
                          ? std::set<Domain>()
@@ -78,12 +75,8 @@ void watch(const RunParts& run, Ticker& ticker, MarkSocket& marks, Instruments& 
 FoundSensors find_sensors(const RunOptions& options, Report& report) {
   const std::string& left_out = report.energy.left_out;
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
-  const GpuSelection selection = parse_gpus(options.gpus);
-  Survey found =
-      survey(options.system, machine_clock(), kinds_to_find(DomainKinds::all(), selection));
-  const std::set<Domain> on_machine = gpus_found(found);
-  keep_chosen(selection, found);
-  GpusOfGroups gpus = gpus_of_groups(on_machine, found);
+  Survey found = survey_gpus(options.system, DomainKinds::all(), parse_gpus(options.gpus));
+  GpusOfGroups gpus = gpus_of_groups(found);
   (void)take_absent(found.refused);
   const bool are_known = knows_all_gpus(found.refused);
   if (!are_known) gpus.on_machine.reset();

@@ -65,8 +65,8 @@ Survey look(const PowerOptions& options) {
   DomainKinds wanted = kProcessorKinds;
   if (wants_gpus) wanted.add(DomainKinds::of({DomainCategory::gpu}));
   if (wants_others) wanted.add(DomainKinds::of({DomainCategory::other}));
-  Survey found = survey(options.system, machine_clock(), wanted);
-  if (shows_gpus) keep_chosen(gpus, found);
+  Survey found = shows_gpus ? survey_gpus(options.system, wanted, gpus)
+                            : survey(options.system, machine_clock(), wanted);
   const std::vector<DomainKind> kinds = cpu_kinds(options);
   std::erase_if(found.sensors, [&](const auto& sensor) {
     return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {

@@ -83,10 +83,8 @@ std::vector<std::string> keep(const std::string& text, Survey& found,
     return variable == variables.end() ? nullptr : variable->second.c_str();
   };
   std::vector<std::string> left_out;
-  for (const Domain& gpu :
-       keep_selected(GpuSelection::parse(text), found, "--gpus", nullptr, environment)) {
-    left_out.push_back(gpu.name());
-  }
+  keep_selected(GpuSelection::parse(text), found, "--gpus", AbsentGpu::fails, environment);
+  for (const Domain& gpu : found.left_out) left_out.push_back(gpu.name());
   return left_out;
 }
 
@@ -333,6 +331,15 @@ TEST(GpuSelections, OfWhatIsNotThereCanBeMissed) {
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_EQ(missing[0].subject, "GPU 7");
   EXPECT_THAT(missing[0].reason, HasSubstr("no GPU is called '7'"));
+}
+
+TEST(GpuSelections, KeepWhatIsThereAndSayWhatIsMissing) {
+  Survey found = three_gpus();
+  keep_selected(GpuSelection::named({"7", "1"}), found, "test", AbsentGpu::is_missing);
+  EXPECT_THAT(kept(found), ElementsAre("package_0", "nvidia_gpu_1"));
+  EXPECT_THAT(found.left_out, ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(2)));
+  ASSERT_EQ(found.missing.size(), 1U);
+  EXPECT_EQ(found.missing[0].subject, "GPU 7");
 }
 
 TEST(GpuSelections, ByNumberCountTheGpusOfAllVendors) {
