@@ -127,6 +127,40 @@ def test_a_comparison_has_series_of_pandas(pickled):
     assert compared.code_block_compute_time["load"]["small"] == 2.0
 
 
+def test_results_that_the_original_pickled_are_compared(pickled, session, tmp_path):
+    pytest.importorskip("pandas")
+    ours = session("a").sub_tracking_results()
+
+    class Theirs:
+        """Pickled as an object of our class with the attributes of the original."""
+
+        def __init__(self, kind, **state):
+            self.kind = kind
+            self.state = state
+
+        def __reduce__(self):
+            return self.kind.__new__, (self.kind,), self.state
+
+    blocks = [
+        Theirs(
+            type(block),
+            name=block.name,
+            num_timepoints=block.num_timepoints,
+            num_calls=block.num_calls,
+            num_non_empty_calls=block.num_non_empty_calls,
+            compute_time=block.compute_time,
+            resource_usage=block.resource_usage,
+        )
+        for block in ours.code_block_results
+    ]
+    path = tmp_path / "theirs.pkl"
+    theirs = Theirs(type(ours), overall=ours.overall, static_data=ours.static_data, code_block_results=blocks)
+    path.write_bytes(pickle.dumps(theirs))
+    compared = TrackingComparison({"theirs": path, "ours": pickled("b")})
+    assert compared.results_map["theirs"].to_json() == ours.to_json()
+    assert list(compared.compare().code_block_compute_time) == [block.name for block in ours.code_block_results]
+
+
 def test_blocks_that_are_lines_are_matched_in_their_order(pickled, caplog):
     paths = {
         "old": pickled("a", blocks=("f.py:9", "f.py:30")),

@@ -2,6 +2,7 @@
 """`wattle.measure` and `wattle.Windows`."""
 
 import asyncio
+import functools
 import inspect
 import json
 import pickle
@@ -168,6 +169,18 @@ def test_a_decorated_coroutine_is_measured_to_its_end(tree):
     tree.spend("intel-rapl:0", 5.0)  # before its first step
     assert asyncio.run(coroutine) == "done"
     assert fetch.measurements[0].total_j == pytest.approx(1.0, abs=1e-3)
+
+
+def test_an_object_that_is_called_as_a_coroutine_is_measured_to_its_end(tree):
+    class Step:
+        async def __call__(self, seconds):
+            await asyncio.sleep(seconds)
+            return seconds
+
+    for function in (Step(), functools.partial(Step(), 0.05)):
+        step = wattle.measure("step")(function)
+        assert asyncio.run(step(0.05) if function.__class__ is Step else step()) == 0.05
+        assert step.measurements[0].seconds >= 0.05
 
 
 def test_a_decorated_generator_is_measured_until_it_ends(tree):

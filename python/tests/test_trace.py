@@ -70,7 +70,7 @@ def test_a_trace_is_a_sequence_and_a_mapping():
     assert [s.tag for s in reversed(trace)] == ["a", "ü", "b", "a"]
 
 
-@pytest.mark.parametrize("key", [4, -5, "c"])
+@pytest.mark.parametrize("key", [4, -5, 10**30, "c"])
 def test_a_sample_that_is_absent_raises_what_lists_and_dictionaries_raise(key):
     trace = wattle.EnergyTrace([sample()] * 4)
     for error in (wattle.NoSuchSample, KeyError, IndexError, wattle.Error):

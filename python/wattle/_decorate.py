@@ -22,8 +22,7 @@ def measured(measure: Measure, function: Any) -> Any:
     """`function`, of the same kind: a coroutine stays one, a generator too."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(measured(measure, function.__func__))
-    if not callable(function):
-        raise TypeError(f"wattle.measure decorates a function, not {type(function).__name__}")
+    _check(function, "wattle.measure")
     tag = getattr(function, "__name__", type(function).__name__)
     kept: collections.deque[Any] = collections.deque(maxlen=_KEPT)
 
@@ -41,14 +40,28 @@ def unit_for_each_call(
     """`function`, each call of which is in a unit of its own, of the same kind."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_wrapped(function.__func__, start))
-    if not callable(function):
-        raise TypeError(f"wattle.unit decorates a function, not {type(function).__name__}")
+    _check(function, "wattle.unit")
     return _wrapped(function, start)
+
+
+def _check(function: Any, name: str) -> None:
+    if isinstance(function, type):
+        raise TypeError(f"{name} decorates a function, not the class {function.__name__}: decorate its methods")
+    if not callable(function):
+        raise TypeError(f"{name} decorates a function, not {type(function).__name__}")
+
+
+def _called(function: Any) -> Any:
+    """The function that a call runs: of an object its `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
 
 
 def _wrapped(function: Any, window: Callable[[], contextlib.AbstractContextManager[Any]]) -> Any:
     """`function` in a window of its own for each call."""
-    if inspect.isasyncgenfunction(function):
+    called = _called(function)
+    if inspect.isasyncgenfunction(called):
 
         @functools.wraps(function)
         async def asynchronous_steps(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
@@ -70,7 +83,7 @@ def _wrapped(function: Any, window: Callable[[], contextlib.AbstractContextManag
 
         return asynchronous_steps
 
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(called):
 
         @functools.wraps(function)
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
@@ -79,7 +92,7 @@ def _wrapped(function: Any, window: Callable[[], contextlib.AbstractContextManag
 
         return coroutine
 
-    if inspect.isgeneratorfunction(function):
+    if inspect.isgeneratorfunction(called):
 
         @functools.wraps(function)
         def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:

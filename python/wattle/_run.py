@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from wattle._errors import Error
+from wattle._errors import Error, InvalidArgument
 from wattle._library import core
 from wattle._text import energy_text, seconds_text
 
@@ -161,6 +161,11 @@ def run(
     `subprocess.Popen`: cwd, env, stdin, stdout ... Raises `Error` if wattle itself fails. Ctrl-C
     ends the command too. Thread-safe.
     """
+    for given in (words, options):
+        if isinstance(given, (str, bytes)):
+            raise TypeError(f'a command is a list of words, as ["ls", "-l"], not the text {given!r}')
+    if not words:
+        raise InvalidArgument("cannot run a command without a word")
     # Of a name that nobody else opens; the command writes the file as a whole.
     with tempfile.TemporaryDirectory(prefix="wattle-") as folder:
         path = os.path.join(folder, "report.json")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, overload
@@ -34,7 +35,10 @@ class EnergyTrace(core.EnergyTraceBase):
             return self._tagged(key)
         if isinstance(key, slice):
             return _trace(self._slice(key))
-        return self._sample(key)
+        number = operator.index(key)
+        if not -len(self) <= number < len(self):
+            raise NoSuchSample(f"the trace has no sample {number}: it has {len(self)}")
+        return self._sample(number)
 
     def __contains__(self, item: object) -> bool:
         if isinstance(item, str):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,8 +27,25 @@ def frame_of(usage: _Usage) -> Any:
     return optional("pandas").DataFrame(rows, index=list(usage), columns=list(STATISTICS), dtype=float)
 
 
+def _usage_of(frame: Any) -> _Usage:
+    """From a data frame: results that the original pickled hold such ones."""
+    rows: dict[str, dict[str, float]] = frame.astype(float).to_dict("index")
+    return {
+        str(name): None if any(map(math.isnan, row.values())) else {str(key): row[key] for key in row}
+        for name, row in rows.items()
+    }
+
+
 def _series_of(values: Mapping[str, float]) -> Any:
     return optional("pandas").Series(dict(values), dtype=float)
+
+
+def _adopted(state: Mapping[str, Any], makers: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of a result; that of the original has pandas objects under these names."""
+    return {
+        f"_{name}" if name in makers else name: makers[name](value) if name in makers else value
+        for name, value in state.items()
+    }
 
 
 @dataclasses.dataclass
@@ -40,6 +58,10 @@ class CodeBlockResults:
     num_non_empty_calls: int
     _compute_time: _Statistics
     _resource_usage: _Usage
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = {"compute_time": dict, "resource_usage": _usage_of}
+        self.__dict__.update(_adopted(state, names))
 
     @property
     def compute_time(self) -> Any:
@@ -69,6 +91,9 @@ class SubTrackingResults:
     _overall: _Usage
     _static_data: Mapping[str, Any]
     code_block_results: list[CodeBlockResults]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(_adopted(state, {"overall": _usage_of, "static_data": dict}))
 
     @property
     def overall(self) -> Any:
