@@ -100,10 +100,13 @@ TEST_F(WallClock, MeansNothingToSteadyTimes) {
 }
 
 TEST_F(WallClock, FindsTheSamplesThatWereTakenBeforeItWasSet) {
+  // Earlier than the hour that an earlier test's step jumped over: all of that hour is the instant
+  // of the step, just after which the sample lies, at a time that is rounded down.
+  const double since_s = opened_unix_s_ - 3.0 * kHourS;
   const double until_s = began_unix_s_ + 1.0;
-  const auto before = monitor_.timeline(kInstant, 0, opened_unix_s_ - 60.0, until_s);
+  const auto before = monitor_.timeline(kInstant, 0, since_s, until_s);
   set_clock_by(kHourS);
-  const auto after = monitor_.timeline(kInstant, 0, opened_unix_s_ - 60.0, until_s);
+  const auto after = monitor_.timeline(kInstant, 0, since_s, until_s);
   ASSERT_EQ(before.at(0).size(), 1U);
   EXPECT_EQ(after.at(0).size(), 1U);
 }

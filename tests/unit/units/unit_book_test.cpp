@@ -286,5 +286,22 @@ TEST_F(UnitBookTest, AddsUpWork) {
   EXPECT_NEAR(tag.per_work->value.si(), 2.0, 0.02);
 }
 
+TEST_F(UnitBookTest, KnowsTheMeanOfEqualUnitsWell) {
+  UnitBook& own = book();
+  for (int i = 0; i < 200; ++i) {
+    const Unit a = begin("a");
+    clock_.advance(1s);
+    reads(8.0);
+    end(a);
+    settle();
+  }
+  const auto mean = own.report().tags.front().mean;
+  ASSERT_TRUE(mean);
+  EXPECT_NEAR(mean->value.si(), 8.0, 0.01);
+  // All of a mean is in doubt where the energy of all units is unknown: this one's is not.
+  EXPECT_GT(mean->low.si(), 7.5);
+  EXPECT_LT(mean->high.si(), 8.5);
+}
+
 }  // namespace
 }  // namespace wattle::detail
