@@ -193,6 +193,7 @@ def test_a_budget_that_is_no_energy_is_refused(run_tests, mark):
     assert ended.returncode == 1
     assert "1 error" in ended.stdout
     assert 'write "5 J"' in ended.stdout or "takes one argument" in ended.stdout
+    assert "another exception" not in ended.stdout
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,14 @@ def _budget(item: pytest.Item) -> float | None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    fault = ""
     try:
         _budget(item)
     except ValueError as error:
-        pytest.fail(str(error), pytrace=False)
+        fault = str(error)
+    # Not while the exception is handled: pytest would print the text twice.
+    if fault:
+        pytest.fail(fault, pytrace=False)
 
 
 @pytest.hookimpl(hookwrapper=True, trylast=True)
