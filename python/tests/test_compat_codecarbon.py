@@ -148,6 +148,8 @@ def test_tasks_have_energies_of_their_own(tree):
     assert joules == pytest.approx([3.0, 5.0, 8.0], abs=0.01)
     with pytest.raises(wattle.NotStarted):
         tracker.stop_task("load")
+    with pytest.raises(wattle.NotStarted, match="none is open"):
+        tracker.stop_task()
 
 
 def test_calls_in_the_wrong_order_are_warnings(tree, caplog):
@@ -229,6 +231,16 @@ def test_settings_of_codecarbon_are_accepted_and_others_are_not(empty_tree):
         EmissionsTracker(pue=0.5)
     with pytest.raises(ValueError, match="on_csv_write"):
         EmissionsTracker(on_csv_write="drop")
+    with pytest.raises(ValueError, match="tracking_mode"):
+        EmissionsTracker(tracking_mode="room")
+
+
+@pytest.mark.parametrize("chosen", ["0", [0], " 0 ,", "GPU-00000000-0000-0000-0000-000000000000"])
+def test_gpus_are_chosen_by_number_or_uuid(gpus, chosen):
+    tracker = EmissionsTracker(save_to_file=False, gpu_ids=chosen)
+    tracker.start()
+    tracker.stop()
+    assert tracker.final_emissions_data.gpu_count == (None if chosen[0] == "G" else 1)
 
 
 def test_a_script_of_codecarbon_runs_unchanged(run_python, folder):

@@ -270,6 +270,8 @@ def test_a_config_of_a_daemon_cannot_be_changed():
     assert (config.endpoint, config.gpu_indices) == ("node1:4938", [0])
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.token = "x"
+    with pytest.raises(ValueError, match="needs an address"):
+        print(get(ZEUSD, "ZeusdConfig")().endpoint)
 
 
 def test_a_module_of_an_original_is_the_module_of_ours():

@@ -10,14 +10,14 @@ import math
 import os
 import platform
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import wattle
 from wattle._decorate import _wrapped
 from wattle._domain import Domain
-from wattle._errors import InvalidArgument
+from wattle._errors import InvalidArgument, NotStarted
 from wattle._measurement import Measurement
 from wattle._windows import Windows
 from wattle.compat.codecarbon.output import EmissionsData, FileOutput
@@ -107,7 +107,7 @@ class EmissionsTracker:
         output_dir: str | os.PathLike[str] = ".",
         output_file: str = "emissions.csv",
         save_to_file: bool = True,
-        gpu_ids: list[int] | str | None = None,
+        gpu_ids: Sequence[int | str] | str | None = None,
         experiment_id: str = "",
         tracking_mode: str = "machine",
         on_csv_write: str = "append",
@@ -116,6 +116,8 @@ class EmissionsTracker:
         **settings: Any,
     ) -> None:
         _check(settings)
+        if tracking_mode not in ("machine", "process"):
+            raise InvalidArgument(f'tracking_mode is {tracking_mode!r}: "machine" is known')
         if tracking_mode != "machine":
             raise NotImplementedError(
                 f"tracking_mode={tracking_mode!r}: the counters of energy do not distinguish processes; "
@@ -135,7 +137,8 @@ class EmissionsTracker:
                 raise FileNotFoundError(f"output_dir is not there: {folder}")
             self._output = FileOutput(os.path.join(folder, output_file), on_csv_write)
         if isinstance(gpu_ids, str):
-            gpu_ids = [int(one) for one in gpu_ids.split(",") if one.strip()]
+            # Numbers, or UUIDs, which the library reads.
+            gpu_ids = [one.strip() for one in gpu_ids.split(",") if one.strip()]
         self._windows = Windows(gpus=("none" if gpu_ids == [] else gpu_ids))
         # Of the windows that `flush` has ended: the run goes on in a new one.
         self._flushed = _Sums()
@@ -194,7 +197,9 @@ class EmissionsTracker:
         """Ends a task, or without a name the newest; its energies. Raises `wattle.NotStarted`."""
         if task_name is None:
             opened = [key for key in self._windows if key != _RUN]
-            task_name = str(opened[-1]) if opened else ""
+            if not opened:
+                raise NotStarted("cannot stop a task: none is open; start one first")
+            task_name = str(opened[-1])
         ended = self._windows.end(task_name)
         self._tasks[task_name] = data = self._data(ended, _Sums().plus(ended))
         return data

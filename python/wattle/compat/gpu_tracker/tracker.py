@@ -7,11 +7,13 @@ import dataclasses
 import enum
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from wattle._errors import InvalidArgument, InvalidState
+from wattle._errors import InvalidArgument, InvalidState, NoSuchDevice
 from wattle._library import core
+from wattle.compat.gpu_tracker.sub_tracking_files import is_sqlite
 
 if TYPE_CHECKING:
     from typing import Self
@@ -148,20 +150,25 @@ class Tracker:
         uuids = None if gpu_uuids is None else sorted(gpu_uuids)
         if uuids is not None and not uuids:
             raise InvalidArgument("gpu_uuids is empty: name at least one GPU, or leave it out")
-        self._tracker = core.TrackerBase(
-            sleep_time,
-            ram_unit,
-            gpu_ram_unit,
-            time_unit,
-            n_expected_cores,
-            gpus=uuids,
-            disable_logs=disable_logs,
-            process_id=process_id,
-            resource_usage_file=resource_usage_file,
-            gpu_brand=gpu_brand,
-            tracking_file=tracking_file,
-            overwrite=overwrite,
-        )
+        if tracking_file is not None:
+            is_sqlite(Path(tracking_file))
+        try:
+            self._tracker = core.TrackerBase(
+                sleep_time,
+                ram_unit,
+                gpu_ram_unit,
+                time_unit,
+                n_expected_cores,
+                gpus=uuids,
+                disable_logs=disable_logs,
+                process_id=process_id,
+                resource_usage_file=resource_usage_file,
+                gpu_brand=gpu_brand,
+                tracking_file=tracking_file,
+                overwrite=overwrite,
+            )
+        except NoSuchDevice as error:
+            raise InvalidArgument(str(error)) from error
         self.resource_usage: ResourceUsage | None = None
 
     @property

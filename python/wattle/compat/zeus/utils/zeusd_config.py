@@ -77,7 +77,9 @@ class ZeusdConfig:
 
     @property
     def endpoint(self) -> str:
-        """The path of the socket, or host:port."""
+        """The path of the socket, or host:port. Raises ValueError without one."""
+        if not (self.socket_path or self.host_port):
+            raise ValueError("a ZeusdConfig needs an address: make it with tcp, uds or from_env")
         return self.socket_path or self.host_port or ""
 
     def url(self, path: str) -> str:
