@@ -47,6 +47,10 @@ inline constexpr UpdateInterval kNvmlCounterUpdate = {
     .p99 = std::chrono::milliseconds(125),
 };
 
+/// The controller of an HPE Cray blade looks about ten times a second (Cray-HPE/docs-csm, "User
+/// Access to Compute Node Power Data"). How regularly is not published; the spread is assumed.
+inline constexpr UpdateInterval kCrayUpdate = kNvmlCounterUpdate;
+
 /// An Intel GPU's energy counter is made by the driver, which adds up what a register of 32 bits
 /// has advanced between two reads. The register counts in 2^-14 J (the example in i915_hwmon.c and
 /// xe_hwmon.c of Linux, and what the latter sets for boards that do not state it): 2^18 J a turn.

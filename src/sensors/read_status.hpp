@@ -29,8 +29,9 @@ namespace wattle {
   }
 }
 
-/// Room for what an attribute shows: 20 digits and a line end. Text that fills it may be cut off.
-using AttributeText = std::array<char, 32>;
+/// Room for what an attribute shows: a number of 20 digits, its unit, a time. Text that fills it
+/// may be cut off.
+using AttributeText = std::array<char, 64>;
 
 /// What an attribute showed. `error`: the `errno` where there is no number, 0 for text that is no
 /// value.

@@ -1,0 +1,108 @@
+#include "sensors/cray/cray.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/files/file.hpp"
+#include "base/text/text.hpp"
+#include "sensors/cray/counter_file.hpp"
+#include "sensors/cray/node_sensor.hpp"
+#include "sensors/known_sensors.hpp"
+#include "sensors/refusals.hpp"
+
+namespace wattle::cray {
+namespace {
+
+/// The name of the provider, and what the names of its domains start with.
+constexpr const char* kSource = "cray";
+constexpr const char* kReadable =
+    "every user may read these files where the machine's software is as delivered: ask its "
+    "administrators";
+
+SensorRefusal nothing_found(const std::string& folder, int error) {
+  const bool is_absent = error == ENOENT || error == 0;
+  return {.subject = "power counters of HPE Cray",
+          .reason = is_absent ? "this is no node of an HPE Cray machine"
+                              : "the list of counters cannot be read",
+          .proof = fmt::format("{}: {}", folder,
+                               error == 0 ? "holds no counter"
+                                          : std::generic_category().message(error)),
+          .remedy = is_absent ? "" : kReadable,
+          .absent = is_absent,
+          .scope = is_absent ? RefusalScope::spare : RefusalScope::interface};
+}
+
+SensorRefusal unreadable(const Domain& domain, const std::string& path, int error) {
+  if (error == 0) {
+    return refusal_of(domain, {}, "the controller gives no value",
+                      path + " holds no number with its unit");
+  }
+  const std::string cause = std::generic_category().message(error);
+  SensorRefusal refused =
+      refusal_of(domain, {}, "the counter cannot be read: " + cause, path_with_mode(path), kReadable);
+  if (error == EACCES) refused.denied_path = path;
+  return refused;
+}
+
+Channel channel_of(const CounterName& name, const std::string& path) {
+  const Domain domain = Domain::custom(kSource, name.part);
+  Channel channel{.domain = domain,
+                  .counter = {.tick = Joules(1.0), .max_power = traits_of(domain).max_power},
+                  .update = kCrayUpdate,
+                  .source = kSource,
+                  .place = path,
+                  .metric = name.metric};
+  if (name.part != kNode) channel.contained_in = Domain::custom(kSource, kNode);
+  return channel;
+}
+
+/// A slot without an accelerator has files, too, which stay at 0.
+bool is_empty_slot(const CounterName& name, const AttributeValue& value) {
+  return name.part.starts_with("accel") && value.raw == 0U;
+}
+
+}  // namespace
+
+Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& /*taken*/) {
+  const std::filesystem::path folder = system.sysfs / "cray" / "pm_counters";
+  const FolderListing listing = list_folder(folder.string());
+  Survey found;
+  std::vector<Channel> channels;
+  std::vector<CounterFile> files;
+  for (const std::string& file : listing.names) {
+    const auto name = parse_counter_name(file);
+    if (!name || channels.size() == ChannelSet().size()) continue;
+    const std::string path = (folder / file).string();
+    const bool is_energy = name->metric == Metric::energy;
+    CounterFile counter{.file = open_for_reading(path), .unit = is_energy ? "J" : "W"};
+    const AttributeValue value =
+        counter.file ? read_value(counter) : AttributeValue{.error = errno};
+    if (is_empty_slot(*name, value)) continue;
+    if (!value.raw) {
+      if (is_energy) {
+        const Domain domain = Domain::custom(kSource, name->part);
+        found.refused.push_back(unreadable(domain, path, value.error));
+      }
+      continue;
+    }
+    channels.push_back(channel_of(*name, path));
+    files.push_back(std::move(counter));
+  }
+  if (channels.empty() && found.refused.empty()) {
+    found.refused.push_back(nothing_found(folder.string(), listing.error));
+  }
+  if (!channels.empty()) {
+    found.sensors.push_back(
+        std::make_unique<NodeSensor>(std::move(channels), std::move(files), clock));
+  }
+  return found;
+}
+
+}  // namespace wattle::cray

@@ -1,0 +1,37 @@
+#include "sensors/cray/node_sensor.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sensors/cray/counter_file.hpp"
+
+namespace wattle::cray {
+
+AttributeValue read_value(CounterFile& counter) noexcept {
+  return read_attribute(counter.file, [&](std::string_view text) -> std::optional<std::uint64_t> {
+    const auto value = parse_stated_value(text, counter.unit);
+    if (!value) return std::nullopt;
+    // Without a time each reading passes for a new one.
+    if (value->at_us == 0 || value->at_us != counter.at_us) counter.renewed = TimePoint{};
+    counter.at_us = value->at_us;
+    return value->raw;
+  });
+}
+
+NodeSensor::NodeSensor(std::vector<Channel> channels, std::vector<CounterFile> files,
+                       const TimeSource& clock)
+    : channels_(std::move(channels)), files_(std::move(files)), clock_(clock) {}
+
+void NodeSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
+  read_in_turn(clock_, wanted, files_.size(), readings,
+               [&](std::size_t i) { return read_value(files_[i]); });
+  for (std::size_t i = 0; i < std::min(readings.size(), files_.size()); ++i) {
+    if (!wanted[i] || readings[i].status != ReadStatus::ok) continue;
+    TimePoint& renewed = files_[i].renewed;
+    if (renewed == TimePoint{}) renewed = readings[i].at;
+    if (readings[i].at - renewed > kOldest) readings[i].status = ReadStatus::stale;
+  }
+}
+
+}  // namespace wattle::cray
