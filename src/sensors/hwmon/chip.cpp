@@ -201,6 +201,14 @@ class Names {
     const auto found = by_label_.find(label);
     return found == by_label_.end() ? std::nullopt : std::optional(found->second);
   }
+  /// The labels that start so.
+  [[nodiscard]] std::vector<std::string> labels_after(std::string_view start) const {
+    std::vector<std::string> labels;
+    for (const auto& [label, domain] : by_label_) {
+      if (label.starts_with(start)) labels.push_back(label);
+    }
+    return labels;
+  }
 
  private:
   std::string unique(const std::string& part) {
@@ -234,6 +242,36 @@ Channel channel_of(const Domain& domain, const Shown& shown) {
           .gauge = {.scale = kMicro, .window = shown.window}};
 }
 
+/// A channel of a domain's mean power, and its device; null where it has none.
+struct AverageOf {
+  Device* device = nullptr;
+  const PlannedChannel* channel = nullptr;
+};
+AverageOf average_of(std::vector<Device>& devices, const std::optional<Domain>& domain) {
+  if (!domain) return {};
+  for (Device& device : devices) {
+    for (const PlannedChannel& one : device.found) {
+      const bool is_average = one.channel.metric == Metric::power_average;
+      if (is_average && one.channel.domain == *domain) return {&device, &one};
+    }
+  }
+  return {};
+}
+
+/// Grace has no meter of its memory, which is what its CPU and SysIO leave of it (the same guide).
+void add_grace_memory(const Names& given, const std::string& socket, std::vector<Device>& devices) {
+  const std::string rest = socket.substr(std::string_view("Grace").size());
+  const AverageOf all = average_of(devices, given.labelled(socket));
+  const AverageOf cpu = average_of(devices, given.labelled("CPU" + rest));
+  const AverageOf io = average_of(devices, given.labelled("SysIO" + rest));
+  if (all.channel == nullptr || cpu.channel == nullptr || io.channel == nullptr) return;
+  PlannedChannel memory = *all.channel;
+  memory.files.less = {cpu.channel->files.value, io.channel->files.value};
+  memory.channel.contained_in = memory.channel.domain;
+  memory.channel.domain = Domain::custom(kSource, word_of("DRAM" + rest));
+  all.device->found.push_back(std::move(memory));
+}
+
 }  // namespace
 
 std::vector<Device> find_chips(const fs::path& folder, const std::vector<std::string>& names,
@@ -259,6 +297,9 @@ std::vector<Device> find_chips(const fs::path& folder, const std::vector<std::st
       if (one.channel.contained_in) continue;
       one.channel.contained_in = given.labelled(outer.at(one.channel.domain));
     }
+  }
+  for (const std::string& socket : given.labels_after("Grace Power Socket ")) {
+    add_grace_memory(given, socket, devices);
   }
   return devices;
 }

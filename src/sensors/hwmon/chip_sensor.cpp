@@ -43,7 +43,8 @@ AttributeValue read_discharging(const Fd& status) noexcept {
 std::optional<Source> open_files(const Files& files, bool is_power, std::string& failed) {
   Source source{.value = {}, .divisor = files.divisor, .is_power = is_power};
   for (const auto& [path, file] :
-       {std::pair(&files.value, &source.value), std::pair(&files.factor, &source.factor),
+       {std::pair(&files.value, &source.value), std::pair(&files.less[0], &source.less[0]),
+        std::pair(&files.less[1], &source.less[1]), std::pair(&files.factor, &source.factor),
         std::pair(&files.status, &source.status)}) {
     if (path->empty()) continue;
     *file = open_for_reading(*path);
@@ -71,6 +72,12 @@ AttributeValue read_value(const Source& source) noexcept {
       return {.error = factor.error};
     }
     value.raw = product / source.divisor;
+  }
+  for (const Fd& file : source.less) {
+    if (!file) continue;
+    const AttributeValue less = read_number(file, is_battery);
+    if (!less.raw || *less.raw > *value.raw) return {.error = less.error};
+    value.raw = *value.raw - *less.raw;
   }
   if (source.is_power && *value.raw > kMostMicrowatts) return {};
   return value;

@@ -1,6 +1,7 @@
 // Reads one chip, or one battery.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,8 +17,9 @@ namespace wattle::hwmon {
 /// The files of a channel, open for reading.
 struct Source {
   Fd value;
-  Fd factor{};  ///< empty: there is none
-  Fd status{};  ///< empty: there is none
+  std::array<Fd, 2> less{};  ///< empty: there is none
+  Fd factor{};               ///< empty: there is none
+  Fd status{};               ///< empty: there is none
   std::uint64_t divisor = 1;
   bool is_power = true;
 };

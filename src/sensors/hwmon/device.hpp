@@ -3,6 +3,7 @@
 // asks its hardware.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -29,9 +30,11 @@ inline constexpr std::size_t kLongestWord = 24;
 /// The text of a small file; empty where it cannot be read.
 [[nodiscard]] std::string line_in(const std::filesystem::path& path);
 
-/// What is read for a channel: a number, or the product of two.
+/// What is read for a channel: a number, the product of two, or what others leave of one.
 struct Files {
   std::string value{};
+  /// What is taken off the value; empty: nothing.
+  std::array<std::string, 2> less{};
   /// What the value is multiplied with; empty: nothing.
   std::string factor{};
   std::uint64_t divisor = 1;  ///< of the product

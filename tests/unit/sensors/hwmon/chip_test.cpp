@@ -142,6 +142,7 @@ TEST(HwmonChips, OfGraceLieInsideEachOther) {
   }
   EXPECT_THAT(inside, ElementsAre("hwmon_module_power_socket_0 in nothing",
                                   "hwmon_grace_power_socket_0 in hwmon_module_power_socket_0",
+                                  "hwmon_dram_power_socket_0 in hwmon_grace_power_socket_0",
                                   "hwmon_cpu_power_socket_0 in hwmon_grace_power_socket_0",
                                   "hwmon_sysio_power_socket_0 in hwmon_grace_power_socket_0",
                                   "hwmon_cpu_power_socket_1 in nothing"));

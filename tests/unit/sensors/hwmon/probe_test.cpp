@@ -75,6 +75,30 @@ TEST_F(OneRail, GivesNoValueForWhatIsNone) {
   EXPECT_EQ(reading().status, ReadStatus::ok);
 }
 
+/// Grace has no meter of its memory.
+TEST(HwmonGrace, HasTheMemoryThatCpuAndSysIoLeave) {
+  fakes::HwmonTree tree;
+  tree.add_power_meter(0, 0, "Grace Power Socket 0");
+  tree.add_power_meter(1, 1, "CPU Power Socket 0");
+  tree.add_power_meter(2, 2, "SysIO Power Socket 0");
+  tree.write(1, "device/power1_average", "150000000\n");
+  tree.write(2, "device/power1_average", "60000000\n");
+  const Survey survey = survey_of(tree);
+  const auto memory = [&] {
+    for (const auto& sensor : survey.sensors) {
+      const auto channels = sensor->channels();
+      for (std::size_t i = 0; i < channels.size(); ++i) {
+        if (channels[i].domain.name() == "hwmon_dram_power_socket_0") return read(*sensor).at(i);
+      }
+    }
+    return Reading{.status = ReadStatus::gone};
+  };
+  EXPECT_EQ(memory().status, ReadStatus::ok);
+  EXPECT_EQ(memory().raw, 40'000'000U) << "of 250 W";
+  tree.write(1, "device/power1_average", "200000000\n");
+  EXPECT_EQ(memory().status, ReadStatus::retry) << "read at other times: no negative power";
+}
+
 TEST_F(OneRail, OfABatteryCountsWhileItDischarges) {
   tree_.add_battery("BAT0");
   open();
