@@ -10,10 +10,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// How often a lane reads other channels than power: twice in the 0.2 s in which an H100 renews its
-/// utilization, each value of which is of a part of these alone.
-constexpr nanoseconds kMetricPeriod = std::chrono::milliseconds(100);
-/// How often it reads what is costly, and counters beside a gauge.
+/// How often a lane reads what is costly, and counters beside a gauge.
 constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
 constexpr int kLongestBackoff = 8;
 
@@ -70,7 +67,7 @@ std::vector<ReadingWork> device_work(const std::shared_ptr<Sensor>& sensor,
   add(usual, options.period,
       [&](const Channel& c) { return gives_wanted(c) && !is_seldom_read(c); });
   add(usual, kSlowPeriod, [&](const Channel& c) { return gives_wanted(c) && is_seldom_read(c); });
-  add(usual, kMetricPeriod, [&](const Channel& c) { return is_asked_for(c) && !c.costly; });
+  add(usual, options.metric_period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; });
   ReadingWork slow{.lane = {.period = options.list_period,
                             .longest_backoff = longest_backoff(options.list_period)},
                    .is_slow = true};

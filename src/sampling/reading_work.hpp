@@ -22,8 +22,12 @@ struct ReadingsOptions {
   /// How often the lanes read power. A driver is never asked more than ten times a second unless
   /// this is shorter.
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
-  /// Read beside energy and power, at most ten times a second; costly ones once a second.
+  /// Read beside energy and power, every `metric_period` and when lanes are asked; costly ones once
+  /// a second.
   std::vector<Metric> metrics{};
+  /// The default is twice in the 0.2 s in which an H100 renews its utilization, each value of which
+  /// is of a part of these alone.
+  std::chrono::nanoseconds metric_period = std::chrono::milliseconds(100);
   /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
   bool only_when_asked = false;
   /// Ask devices every `list_period` which processes use them.

@@ -19,11 +19,14 @@ std::vector<std::size_t> widths_of(const std::vector<TableColumn>& columns, std:
   std::vector<std::size_t> order(columns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return columns[i].rank; });
+  std::vector<std::size_t> widest;
+  widest.reserve(columns.size());
+  for (const TableColumn& column : columns) widest.push_back(widest_cell(column));
   std::vector<std::size_t> widths(columns.size());
   std::size_t left = width;
   bool is_first = true;
   for (const std::size_t i : order) {
-    const std::size_t most = widest_cell(columns[i]);
+    const std::size_t most = widest[i];
     const std::size_t least = std::min(columns[i].least.value_or(most), most);
     const std::size_t gap = is_first ? 0 : kColumnGap;
     if (is_first) {
@@ -38,7 +41,7 @@ std::vector<std::size_t> widths_of(const std::vector<TableColumn>& columns, std:
   }
   for (const std::size_t i : order) {
     if (widths[i] == 0) continue;
-    const std::size_t most = widest_cell(columns[i]);
+    const std::size_t most = widest[i];
     const std::size_t more = columns[i].is_last ? left : std::min(left, most - widths[i]);
     widths[i] += more;
     left -= more;

@@ -3,15 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "base/text/text.hpp"
+#include "estimate/energy_share.hpp"
 #include "usage/gpu/gpu_division.hpp"
+#include "usage/process/process_times.hpp"
 
 namespace wattle::app {
+
+std::string name_in_cgroup(const std::string& cgroup, TopKey key) {
+  const auto or_none = [](std::string found, const char* none) {
+    return found.empty() ? std::string(none) : found;
+  };
+  if (key == TopKey::container) return or_none(container_in(cgroup), "no container");
+  if (key == TopKey::pod) return or_none(pod_in(cgroup), "no pod");
+  return cgroup;
+}
+
 namespace {
 
 std::string group_name(const TopProcess& process, TopKey key) {
@@ -172,7 +185,7 @@ class GpuDivision {
 struct DividedRows {
   Grouped grouped;
   GroupRow idle{.kind = GroupRow::Kind::idle, .name = "idle machine"};
-  GroupRow rest{.kind = GroupRow::Kind::rest, .name = "interrupts, and processes that ended"};
+  GroupRow rest = no_rest();
   Undivided unknown{};                ///< of measured power
   std::vector<GroupRow> undivided{};  ///< its rows, where power is divided
   std::vector<std::string> notes{};   ///< power that is in no row
@@ -197,18 +210,13 @@ std::string why_not_divided(const CpuEnergy& cpus, const TopObservation& seen, S
 }
 
 /// Divides the measured energy of CPUs and DRAM above the idle power by CPU time.
-void divide_cpu(DividedRows& rows, const IdleRange& baseline, Seconds length, Joules energy) {
-  TopGroups groups{.groups = {}, .rest = {.name = {}, .cpu = rows.rest.cpu}, .cpu = rows.cpu};
-  for (const GroupRow& row : rows.grouped.rows()) {
-    groups.groups.push_back({.name = {}, .cpu = row.cpu});
-  }
-  const Joules idle = share_energy(groups, length, energy, baseline);
+void divide_cpu(DividedRows& rows, const DividedCpus& cpus) {
+  const Joules idle = idle_part(cpus);
   add_to(rows.idle.energy, {idle, idle, idle});
-  for (std::size_t i = 0; i < groups.groups.size(); ++i) {
-    if (rows.grouped.rows()[i].cpu <= Seconds(0)) continue;
-    add_to(rows.grouped.rows()[i].energy, groups.groups[i].energy.value_or(EnergyRange{}));
+  for (GroupRow& row : rows.grouped.rows()) {
+    if (row.cpu > Seconds(0)) add_to(row.energy, part_of(cpus, row.cpu));
   }
-  add_to(rows.rest.energy, groups.rest.energy.value_or(EnergyRange{}));
+  add_to(rows.rest.energy, part_of(cpus, rows.rest.cpu));
 }
 
 /// True where shares of the measured power say something: of CPUs above idle, or of a GPU.
@@ -239,7 +247,7 @@ bool divide_power(DividedRows& rows, const TopObservation& seen, Seconds length)
     rows.unknown.add("CPUs and DRAM", why, {Joules(0.0), *cpus.known, *cpus.known});
     return is_divided;
   }
-  divide_cpu(rows, *seen.idle, length, *cpus.known);
+  divide_cpu(rows, {.wall = length, .measured = *cpus.known, .idle = *seen.idle, .cpu = rows.cpu});
   return true;
 }
 
@@ -288,6 +296,21 @@ void fill_shares(DividedRows& rows, ShareOf share_of) {
 }
 
 }  // namespace
+
+Joules idle_part(const DividedCpus& cpus) {
+  return std::min(cpus.idle.typical * cpus.wall, cpus.measured);
+}
+
+EnergyRange part_of(const DividedCpus& cpus, Seconds cpu) {
+  const std::array span = {
+      ShareSpan{.wall = cpus.wall, .energy = cpus.measured, .command = cpu, .busy = cpus.cpu}};
+  EnergyRange range = balance_of(span, cpus.measured, cpus.idle).command;
+  const Joules above = cpus.measured - idle_part(cpus);
+  range.typical = cpus.cpu > Seconds(0) ? above * (cpu / cpus.cpu) : Joules(0.0);
+  range.low = std::min(range.low, range.typical);
+  range.high = std::max(range.high, range.typical);
+  return range;
+}
 
 GroupTable group_rows(const TopObservation& seen, TopKey key) {
   GroupTable table{.length = seen.length};

@@ -9,10 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "estimate/energy_share.hpp"
 #include "top/observation.hpp"
-#include "top/top_groups.hpp"
+#include "top/top_key.hpp"
 
 namespace wattle::app {
+
+/// The name of the group of a control group: its path, container or pod; "no container", "no pod"
+/// where the path names none.
+[[nodiscard]] std::string name_in_cgroup(const std::string& cgroup, TopKey key);
 
 /// What the shares are parts of. Only a measured power is measured; its division never is.
 enum class ShareOf : std::uint8_t { power, estimate, cpu_time };
@@ -39,6 +44,11 @@ struct GroupRow {
   std::optional<double> share{};        ///< percent; absent where it is not known
 };
 
+/// The row of the CPU time that no process has: of interrupts, and of processes that ended.
+[[nodiscard]] inline GroupRow no_rest() {
+  return {.kind = GroupRow::Kind::rest, .name = "interrupts, and processes that ended"};
+}
+
 struct GroupTable {
   ShareOf share_of = ShareOf::cpu_time;
   std::vector<GroupRow> groups{};
@@ -51,6 +61,17 @@ struct GroupTable {
 /// process. Energy is divided as docs/estimates.md describes: above the idle power by CPU time; a
 /// GPU's goes to who uses it. What cannot be divided has a row for each reason.
 [[nodiscard]] GroupTable group_rows(const TopObservation& seen, TopKey key);
+
+/// The energy of CPUs and their memory in a window: what is above idle is divided by CPU time.
+struct DividedCpus {
+  Seconds wall{0};
+  Joules measured{0};
+  IdleRange idle{};
+  Seconds cpu{0};  ///< CPU time of everything
+};
+[[nodiscard]] Joules idle_part(const DividedCpus& cpus);
+/// What a part of the CPU time gets. All parts and `idle_part` add up to what was measured.
+[[nodiscard]] EnergyRange part_of(const DividedCpus& cpus, Seconds cpu);
 
 /// Several rows as one of this kind.
 [[nodiscard]] GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::Kind kind,

@@ -35,6 +35,8 @@ ReadingsOptions readings_options(const Survey& found) {
   std::erase_if(domains, [](const Domain& domain) { return !is_shown(domain); });
   return {.metrics = {Metric::power_limit, Metric::utilization, Metric::memory_used,
                       Metric::memory_total, Metric::temperature},
+          // Only the newest value is shown, and every observation asks for it.
+          .metric_period = std::chrono::seconds(1),
           .lists_processes = true,
           .domains = std::move(domains),
           .keeps_going = true,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -19,7 +20,6 @@
 #include "cli/privileges.hpp"
 #include "cli/tick_wait.hpp"
 #include "estimate/baseline.hpp"
-#include "estimate/cpu_load.hpp"
 #include "output/output.hpp"
 #include "report/estimate_fields.hpp"
 #include "report/estimate_words.hpp"
@@ -28,10 +28,9 @@
 #include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
 #include "top/device_table.hpp"
+#include "top/group_rows.hpp"
 #include "top/lines.hpp"
 #include "top/observer.hpp"
-#include "top/top_groups.hpp"
-#include "usage/process/process_times.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {
@@ -41,9 +40,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kNothingKnown = 2;
 
+/// Who used the processors.
+struct CpuUsers {
+  std::vector<GroupRow> groups{};  ///< who used most comes first
+  GroupRow rest = no_rest();
+  Seconds cpu{0};  ///< of everything
+};
+
 /// What was seen in the time.
 struct Seen {
-  TopGroups top;
+  CpuUsers users;
   Seconds wall{0};
   std::vector<std::string> covers{};  ///< domains whose energy was measured
   std::optional<Joules> measured{};
@@ -79,24 +85,31 @@ bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
   return wait_for_tick(ticker, end);
 }
 
-std::string group_name(const TopOptions& options, const ProcessUse& use, UserNames& users) {
-  switch (options.key) {
-    case TopKey::user:
-      return users.of(options.system, use.pid);
-    case TopKey::cgroup:
-    case TopKey::container:
-    case TopKey::pod:
-      return name_in_cgroup(cgroup_of(options.system, use.pid), options.key);
-    case TopKey::process:
-      return fmt::format("{} {}", use.name, use.pid);
-    case TopKey::command:
-      break;
+/// Takes the processes. Those that used nothing, or of which that is not known, are left out.
+CpuUsers users_of(TopObservation& seen, TopKey key) {
+  std::vector<TopProcess> processes = std::exchange(seen.processes, {});
+  std::erase_if(processes, [](const TopProcess& it) { return !(it.cpu > Seconds(0)); });
+  GroupTable table = group_rows(
+      {.length = seen.length, .processes = std::move(processes), .busy = seen.busy}, key);
+  CpuUsers users{.groups = std::move(table.groups)};
+  if (!table.others.empty()) users.rest = std::move(table.others.front());
+  users.cpu = users.rest.cpu;
+  for (GroupRow& group : users.groups) {
+    users.cpu += group.cpu;
+    if (key == TopKey::process) group.name += fmt::format(" {}", group.pid);
   }
-  return use.name;
+  std::ranges::sort(users.groups, [](const GroupRow& left, const GroupRow& right) {
+    return left.cpu != right.cpu ? left.cpu > right.cpu : left.name < right.name;
+  });
+  return users;
 }
 
 /// Energy of the groups: a share of what was measured, else the estimate if it was asked for.
 void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& estimator) {
+  const auto each = [&](const auto& fill) {
+    std::ranges::for_each(seen.users.groups, fill);
+    fill(seen.users.rest);
+  };
   if (seen.measured) {
     const MachineIdentity machine = identity_of(options.system);
     const KeptBaseline kept = read_baseline(machine.host);
@@ -111,22 +124,24 @@ void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& e
       seen.energy_note = below_idle_text(seen.energy_note);
       return;
     }
-    seen.idle = share_energy(seen.top, seen.wall, *seen.measured, idle);
+    const DividedCpus cpus{
+        .wall = seen.wall, .measured = *seen.measured, .idle = idle, .cpu = seen.users.cpu};
+    seen.idle = idle_part(cpus);
+    each([&](GroupRow& row) { row.energy = part_of(cpus, row.cpu); });
     return;
   }
   if (!options.estimate) return;
   seen.estimate = estimator.estimate();
-  for (TopGroup& group : seen.top.groups) group.energy = estimator.estimate(group.cpu).own;
-  seen.top.rest.energy = estimator.estimate(seen.top.rest.cpu).own;
+  each([&](GroupRow& row) { row.energy = estimator.estimate(row.cpu).own; });
 }
 
-std::string row_energy(const TopGroup& group) {
+std::string row_energy(const GroupRow& group) {
   return group.energy ? range_text(*group.energy) : "-";
 }
 
 std::string text_of(const Seen& seen, const TextStyle& style) {
   std::string text =
-      fmt::format("{} of CPU time in {}\n", to_text(seen.top.cpu), to_text(seen.wall));
+      fmt::format("{} of CPU time in {}\n", to_text(seen.users.cpu), to_text(seen.wall));
   if (seen.measured) {
     text += fmt::format("{} measured ({})", to_text(*seen.measured), fmt::join(seen.covers, ", "));
     if (seen.idle) text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
@@ -141,17 +156,17 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
   }
   TextTable table({Align::right, Align::right, Align::right, Align::left, Align::left}, style, 0);
   table.add({"% of CPU time", "CPU time", "processes", "energy, not measured", "who"}, true);
-  const auto add = [&](const TopGroup& group) {
-    table.add({fmt::format("{:.1f}", group.percent), to_text(group.cpu),
+  const auto add = [&](const GroupRow& group) {
+    table.add({fmt::format("{:.1f}", group.share.value_or(0.0)), to_text(group.cpu),
                group.processes > 0 ? std::to_string(group.processes) : "", row_energy(group),
                group.name});
   };
-  for (const TopGroup& group : seen.top.groups) add(group);
-  add(seen.top.rest);
+  for (const GroupRow& group : seen.users.groups) add(group);
+  add(seen.users.rest);
   return gpu_text(seen, style) + wrapped(text, style, 2) + table.text();
 }
 
-Json json_of(const TopGroup& group, const char* kind) {
+Json json_of(const GroupRow& group, const char* kind) {
   Json energy = nullptr;
   if (group.energy) {
     energy = {{"low_j", group.energy->low.si()},
@@ -161,14 +176,14 @@ Json json_of(const TopGroup& group, const char* kind) {
   return {{"name", group.name},
           {"processes", group.processes},
           {"cpu_s", whole_nanoseconds(group.cpu)},
-          {"cpu_percent", group.percent},
+          {"cpu_percent", group.share.value_or(0.0)},
           {kind, std::move(energy)}};
 }
 
 std::string to_json(const Seen& seen) {
   const char* const kind = seen.measured ? "share" : "estimate";
   Json groups = Json::array();
-  for (const TopGroup& group : seen.top.groups) groups.push_back(json_of(group, kind));
+  for (const GroupRow& group : seen.users.groups) groups.push_back(json_of(group, kind));
   Json gpus = Json::array();
   for (const TopDevice& gpu : seen.gpus.devices) gpus.push_back(device_json(gpu));
   Json missing = Json::array();
@@ -176,7 +191,7 @@ std::string to_json(const Seen& seen) {
   const Json json = {
       {"schema", "wattle.top/1"},
       {"wall_s", whole_nanoseconds(seen.wall)},
-      {"cpu_s", whole_nanoseconds(seen.top.cpu)},
+      {"cpu_s", whole_nanoseconds(seen.users.cpu)},
       {"energy",
        {{"measured_j", or_null(seen.measured)},
         {"covers", seen.covers},
@@ -190,7 +205,7 @@ std::string to_json(const Seen& seen) {
       {"missing", std::move(missing)},
       {"estimate", wattle::json_of(seen.estimate)},
       {"groups", std::move(groups)},
-      {"rest", json_of(seen.top.rest, kind)}};
+      {"rest", json_of(seen.users.rest, kind)}};
   return dumped(json) + "\n";
 }
 
@@ -208,36 +223,26 @@ int top_once(const TopOptions& options) {
   MeasuredWindow window(readings);
   const std::set<std::string> domains = shared_domains(window);
   EnergyEstimator estimator({.system = options.system});
-  const CpuLoadReader reader(options.system);
-  const auto uses_begin = read_process_times(options.system);
-  TopObserver gpus = watch_gpus(options, std::move(found_gpus));
+  TopObserver observer = watch_gpus(options, std::move(found_gpus));
   window.read(true);
   estimator.start();
-  const auto load_begin = reader.read();
   const TimePoint begin = machine_clock().now();
   if (!wait_for(options.length, end)) {
     print_message("top", "stopped before the end of its time; nothing is printed");
     return kNothingKnown;
   }
+  TopObservation observed = observer.observe();
   window.read(true);
   estimator.stop();
-  const auto load_end = reader.read();
   const TimePoint ended = machine_clock().now();
-  TopObservation of_gpus = gpus.observe();
-  const auto uses = uses_between(uses_begin, read_process_times(options.system));
-  const auto load =
-      load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
-  if (!load) {
+  if (!observed.busy) {
     print_message("top", "/proc/stat cannot be read, so nothing is known of the CPUs");
     return kNothingKnown;
   }
-  UserNames users;
-  Seen seen{
-      .top = group_uses(uses, load->busy,
-                        [&](const ProcessUse& use) { return group_name(options, use, users); }),
-      .wall = ended - begin,
-      .covers = {domains.begin(), domains.end()},
-      .gpus = std::move(of_gpus)};
+  Seen seen{.users = users_of(observed, options.key),
+            .wall = ended - begin,
+            .covers = {domains.begin(), domains.end()},
+            .gpus = std::move(observed)};
   if (!domains.empty()) {
     seen.measured = shared_energy(window, seen.covers, begin, ended);
     if (!seen.measured) reason = why_not_shared(window, seen.covers, begin, ended);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "top/top_groups.hpp"
+#include "top/top_key.hpp"
 #include "top/units.hpp"
 #include "wattle/system.hpp"
 

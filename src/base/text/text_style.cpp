@@ -67,13 +67,19 @@ struct Glyph {
   bool is_sequence = false;
 };
 
+bool continues_character(char byte) noexcept {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
 Glyph first_of(std::string_view text) noexcept {
+  const bool is_ascii = static_cast<unsigned char>(text.front()) < 0x80U && text.front() != '\x1b';
+  if (is_ascii && (text.size() == 1 || !continues_character(text[1]))) return {1, 1, false};
   if (text.starts_with("\x1b[")) {
     const std::size_t end = text.find_first_not_of("0123456789;", 2);
     return {end == std::string_view::npos ? text.size() : end + 1, 0, true};
   }
   std::size_t bytes = 1;
-  while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) ++bytes;
+  while (bytes < text.size() && continues_character(text[bytes])) ++bytes;
   return {bytes, columns_of_character(text.substr(0, bytes))};
 }
 

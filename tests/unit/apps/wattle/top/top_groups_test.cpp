@@ -1,49 +1,37 @@
-#include "top/top_groups.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "top/group_rows.hpp"
+#include "usage/process/process_times.hpp"
+
 namespace wattle::app {
 namespace {
 
-std::string by_name(const ProcessUse& use) { return use.name; }
-
-TEST(TopGroups, AddUpToEverything) {
-  const TopGroups top =
-      group_uses({{1, "gcc", Seconds(2.0)}, {2, "sshd", Seconds(0.5)}, {3, "gcc", Seconds(1.0)}},
-                 Seconds(4.0), by_name);
-  ASSERT_EQ(top.groups.size(), 2U);
-  EXPECT_EQ(top.groups[0].name, "gcc");
-  EXPECT_EQ(top.groups[0].processes, 2U);
-  EXPECT_DOUBLE_EQ(top.groups[0].percent, 75.0);
-  EXPECT_DOUBLE_EQ(top.rest.cpu.count(), 0.5);
-  EXPECT_DOUBLE_EQ(top.groups[0].percent + top.groups[1].percent + top.rest.percent, 100.0);
+DividedCpus four_busy_seconds() {
+  return {.wall = Seconds(1.0),
+          .measured = Joules(90.0),
+          .idle = {.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)},
+          .cpu = Seconds(4.0)};
 }
 
-TEST(TopGroups, OfMoreThanTheMachineShowsAreEverything) {
-  const TopGroups top = group_uses({{1, "a", Seconds(1.01)}}, Seconds(1.0), by_name);
-  EXPECT_DOUBLE_EQ(top.groups[0].percent, 100.0);
-  EXPECT_DOUBLE_EQ(top.rest.cpu.count(), 0.0);
+TEST(DividedCpus, AddUpToWhatWasMeasured) {
+  const DividedCpus cpus = four_busy_seconds();
+  EXPECT_DOUBLE_EQ(idle_part(cpus).si(), 50.0);
+  const EnergyRange quarter = part_of(cpus, Seconds(1.0));
+  EXPECT_DOUBLE_EQ(part_of(cpus, Seconds(3.0)).typical.si(), 30.0);
+  EXPECT_DOUBLE_EQ(quarter.typical.si(), 10.0);
+  EXPECT_LT(quarter.low.si(), 10.0);
+  EXPECT_GT(quarter.high.si(), 10.0);
+  EXPECT_DOUBLE_EQ(part_of(cpus, Seconds(0)).typical.si(), 0.0);
 }
 
-TEST(TopGroups, OfAnIdleMachineAreNone) {
-  const TopGroups top = group_uses({}, Seconds(0), by_name);
-  EXPECT_TRUE(top.groups.empty());
-  EXPECT_EQ(top.rest.percent, 0.0);
-}
-
-TEST(TopGroups, ShareWhatWasMeasuredAboveIdle) {
-  TopGroups top =
-      group_uses({{1, "a", Seconds(3.0)}, {2, "b", Seconds(1.0)}}, Seconds(4.0), by_name);
-  const IdleRange idle{.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)};
-  EXPECT_DOUBLE_EQ(share_energy(top, Seconds(1.0), Joules(90.0), idle).si(), 50.0);
-  EXPECT_DOUBLE_EQ(top.groups[0].energy->typical.si(), 30.0);
-  EXPECT_DOUBLE_EQ(top.groups[1].energy->typical.si(), 10.0);
-  EXPECT_LT(top.groups[1].energy->low.si(), 10.0);
-  EXPECT_GT(top.groups[1].energy->high.si(), 10.0);
-  EXPECT_DOUBLE_EQ(top.rest.energy->typical.si(), 0.0);
+TEST(DividedCpus, HaveNoMoreIdleThanWasMeasured) {
+  DividedCpus cpus = four_busy_seconds();
+  cpus.measured = Joules(40.0);
+  EXPECT_DOUBLE_EQ(idle_part(cpus).si(), 40.0);
+  EXPECT_DOUBLE_EQ(part_of(cpus, Seconds(4.0)).typical.si(), 0.0);
 }
 
 TEST(ProcessTimes, GiveWhatEachProcessUsedSince) {
@@ -64,7 +52,18 @@ TEST(ProcessTimes, DoNotCountThePastOfOneThatWasNotRead) {
   EXPECT_TRUE(uses_between({}, after).empty()) << "nothing could be listed";
 }
 
-TEST(TopGroups, AreNamedByTheControlGroup) {
+TEST(GroupRows, OfMoreCpuTimeThanTheMachineShowsAreEverything) {
+  const GroupTable table =
+      group_rows({.length = Seconds(1.0),
+                  .processes = {{.pid = 1, .command = "a", .cpu = Seconds(1.01)}},
+                  .busy = Seconds(1.0)},
+                 TopKey::command);
+  ASSERT_EQ(table.groups.size(), 1U);
+  EXPECT_DOUBLE_EQ(table.groups[0].share.value_or(0.0), 100.0);
+  EXPECT_TRUE(table.others.empty());
+}
+
+TEST(GroupNames, AreTakenFromTheControlGroup) {
   const std::string id(64, 'a');
   const std::string pod = "/kubepods/burstable/pod0a1b2c3d-1111-2222-3333-444455556666/";
   EXPECT_EQ(name_in_cgroup(pod + id, TopKey::cgroup), pod + id);

@@ -1,0 +1,11 @@
+// What `wattle top` groups processes by.
+#pragma once
+
+#include <cstdint>
+
+namespace wattle::app {
+
+/// Control groups by their path, or by the container or the pod that it names.
+enum class TopKey : std::uint8_t { command, user, cgroup, container, pod, process };
+
+}  // namespace wattle::app
