@@ -26,7 +26,7 @@
 #include "base/log.hpp"
 #include "base/schedule.hpp"
 #include "base/thread.hpp"
-#include "usage/tracking.hpp"
+#include "usage/tracked_process.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -77,7 +77,7 @@ class Tracker::Impl {
       : period_(options.sleep_time),
         logs_(!options.disable_logs),
         is_own_(is_own_procfs(options.system)),
-        tracking_(options, machine_clock()),
+        observation_(observe_process(options, machine_clock())),
         forks_(forks()) {}
 
   void start();
@@ -101,7 +101,7 @@ class Tracker::Impl {
   nanoseconds period_;
   bool logs_;
   bool is_own_;
-  Tracking tracking_;
+  UsageObservation observation_;
   std::uint64_t forks_;  ///< when it was made
   Fd stop_;
   Fd target_;
@@ -122,16 +122,16 @@ void Tracker::Impl::start() {
   if (!stop_) {
     throw Error("cannot start the tracker: " + std::generic_category().message(errno));
   }
-  if (is_own_) target_ = open_process(tracking_.process());
+  if (is_own_) target_ = open_process(observation_.root());
   before_ = cost_of_all();
-  tracking_.begin({.threads = before_.threads});
-  const TrackerCost gpus = tracking_.gpu_cost();
+  observation_.begin({.threads = before_.threads});
+  const TrackerCost gpus = observation_.device_cost();
   gpu_cpu_before_ = gpus.cpu;
   publish({.threads = gpus.threads + 1});
   try {
     thread_ = start_thread([this] { run(); });
   } catch (const std::system_error& error) {
-    tracking_.abandon();
+    observation_.abandon();
     publish({});
     throw Error("cannot start a thread to track with: " + error.code().message());
   }
@@ -147,10 +147,10 @@ void Tracker::Impl::publish(const TrackerCost& own) noexcept {
 
 /// By the tracker's thread.
 void Tracker::Impl::publish_cost() noexcept {
-  const TrackerCost gpus = tracking_.gpu_cost();
+  const TrackerCost gpus = observation_.device_cost();
   publish({.cpu = clock_time(CLOCK_THREAD_CPUTIME_ID) + gpus.cpu - gpu_cpu_before_,
            .threads = own_.threads});
-  tracking_.set_own_cpu(own_.cpu);
+  observation_.set_own_cpu(own_.cpu);
 }
 
 TrackerCost Tracker::Impl::cost_since_start() const noexcept {
@@ -169,7 +169,7 @@ void Tracker::Impl::run() noexcept {
     publish_cost();
     bool goes_on = false;
     try {
-      goes_on = tracking_.sample(cost_since_start());
+      goes_on = observation_.sample(cost_since_start());
     } catch (const std::exception& error) {  // no memory: the next sample may succeed
       if (logs_) log(error.what());
       goes_on = true;
@@ -193,10 +193,10 @@ void Tracker::Impl::stop() {
   thread_.join();
   publish({.cpu = own_.cpu, .threads = own_.threads - 1});
   state_ = State::STOPPED;
-  tracking_.end(cost_since_start());
+  observation_.end(cost_since_start());
   publish({.cpu = own_.cpu, .threads = 0});
-  usage_ = tracking_.usage();
-  if (tracking_.failure()) throw WriteError(*tracking_.failure());
+  usage_ = observation_.usage();
+  if (const auto failure = observation_.failure()) throw WriteError(*failure);
 }
 
 Tracker::Tracker(const TrackerOptions& options) : impl_(std::make_unique<Impl>(options)) {}

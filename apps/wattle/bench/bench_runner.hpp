@@ -58,7 +58,7 @@ class BenchRunner {
   Fd end_;
   Report base_;
   std::vector<std::shared_ptr<Sensor>> sensors_;
-  GpusOfGroups gpus_;
+  ObservedGpus gpus_;
 };
 
 }  // namespace wattle::app

@@ -25,14 +25,14 @@ namespace wattle::app {
 namespace {
 
 /// Those of one brand, of the chosen ones; all of them are in the host's list.
-GpusOfGroups gpus_of_groups(const Survey& chosen) {
+ObservedGpus observed_gpus(const Survey& chosen) {
   const std::set<Domain> on_machine = gpus_found(chosen);  // the refusals name those left out
   std::set<Domain> gpus = on_machine;
   for (const Domain& gpu : chosen.left_out) gpus.erase(gpu);
-  GpusOfGroups groups{.summed = gpus_of_brand(gpus, chosen.refused, {})};
-  const auto alike = groups.summed.empty()
+  ObservedGpus groups{.members = gpus_of_brand(gpus, chosen.refused, {})};
+  const auto alike = groups.members.empty()
                          ? std::set<Domain>()
-                         : gpus_like(*groups.summed.begin(), on_machine, chosen.refused);
+                         : gpus_like(*groups.members.begin(), on_machine, chosen.refused);
   groups.on_machine = static_cast<unsigned>(alike.size());
   return groups;
 }
@@ -76,7 +76,7 @@ FoundSensors find_sensors(const RunOptions& options, Report& report) {
   const std::string& left_out = report.energy.left_out;
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
   Survey found = survey_gpus(options.system, DomainKinds::all(), parse_gpus(options.gpus));
-  GpusOfGroups gpus = gpus_of_groups(found);
+  ObservedGpus gpus = observed_gpus(found);
   (void)take_absent(found.refused);
   const bool are_known = knows_all_gpus(found.refused);
   if (!are_known) gpus.on_machine.reset();

@@ -25,7 +25,7 @@ namespace wattle::app {
 /// What is to be read.
 struct FoundSensors {
   std::vector<std::unique_ptr<Sensor>> sensors;
-  GpusOfGroups gpus;
+  ObservedGpus gpus;
 };
 
 /// Surveys the machine, unless the report leaves the energy out. What cannot be read goes into the

@@ -95,9 +95,9 @@ void fill_task_clock(ResourceUsage& usage, const MachineUsage& machine, const Co
 /// The groups that gpu_tracker's users know, of one brand; the single GPUs, of all brands, are in
 /// `report.host`.
 void fill_gpus(Report& report, const Instruments& instruments) {
-  instruments.fill_gpus(report.usage);
+  instruments.observation().fill_gpus(report.usage);
   if (!report.host.gpus) return;
-  report.host.gpus = instruments.gpus().gpus;
+  report.host.gpus = instruments.observation().gpus().gpus;
   for (const SensorRefusal& refusal : report.refused) {
     if (!refusal.domain || refusal.domain->category() != DomainCategory::gpu) continue;
     if (std::ranges::count(*report.host.gpus, *refusal.domain, &GpuUsage::domain) > 0) continue;
@@ -215,13 +215,14 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
   report.phases = instruments.phases();
   report.phases.unavailable = unavailable;
   report.units = instruments.work_units();
-  const MachineUsage machine = instruments.machine();
+  const MachineUsage machine = instruments.observation().machine().usage();
   fill_usage(report, machine, collected, frame.launcher_rss_bytes);
   fill_task_clock(report.usage, machine, collected, task_clock);
   // Unless it is that of the process that started the command.
   const bool is_commands =
       collected.usage.main_peak_rss_bytes > least_known_peak(frame.launcher_rss_bytes);
-  instruments.fill_processes(report.usage, is_commands ? collected.usage.main_peak_rss_bytes : 0);
+  instruments.observation().fill_processes(report.usage,
+                                           is_commands ? collected.usage.main_peak_rss_bytes : 0);
   // What `collect` brought is exact, and of those that were never seen too.
   report.usage.mechanisms.push_back(
       {{"cpu_user_s", "cpu_system_s", "peak_rss_bytes"},
@@ -232,8 +233,8 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
        "as cpu_s, with the few of wattle's own process that became the command; of those in "
        "still_running the switches of their first threads alone"});
   fill_gpus(report, instruments);
-  report.overhead =
-      own_overhead(instruments.reads(), frame.late + instruments.window().readings().lane_missed());
+  report.overhead = own_overhead(instruments.observation().reads(),
+                                 frame.late + instruments.window().readings().lane_missed());
 }
 
 }  // namespace wattle::app

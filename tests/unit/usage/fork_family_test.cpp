@@ -40,7 +40,7 @@ class ForkFamily : public TrackedMachine {
         "meminfo", fmt::format("MemTotal: {} kB\nMemAvailable: 600000 kB\n{}", 8000 * kMiB, more));
   }
   [[nodiscard]] ResourceUsage usage() {
-    Tracking tracking(options_, clock_);
+    UsageObservation tracking = observe_process(options_, clock_);
     tracking.begin();
     tracking.end();
     return tracking.usage();

@@ -8,7 +8,7 @@
 
 #include "fakes/process_files.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "usage/tracking.hpp"
+#include "usage/tracked_process.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -33,7 +33,7 @@ class TrackedMachine : public testing::Test {
   }
   [[nodiscard]] std::string message() const {
     try {
-      const Tracking tracking(options_, clock_);
+      (void)observe_process(options_, clock_);
     } catch (const Error& error) {
       return error.what();
     }

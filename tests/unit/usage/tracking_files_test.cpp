@@ -30,7 +30,7 @@ using testing::StartsWith;
 
 class TrackingFiles : public TrackedMachine {
  protected:
-  void sample(Tracking& tracking) {
+  void sample(UsageObservation& tracking) {
     clock_.advance(1s);
     EXPECT_TRUE(tracking.sample());
   }
@@ -52,7 +52,7 @@ TEST_F(TrackingFiles, WritesARowEachLook) {
   options_.tracking_file = path("rows.csv");
   files_.put({.pid = 100, .rss_kib = 800, .children = {101}});
   files_.put({.pid = 101, .parent = 100});
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   for (int i = 1; i <= 3; ++i) {
     clock_.advance(1s);
@@ -82,7 +82,7 @@ TEST_F(TrackingFiles, LeavesACellEmptyWhereOnlyABoundIsKnown) {
   options_.tracking_file = path("rows.csv");
   files_.put({.pid = 100, .rss_kib = 800, .children = {101}});
   files_.put({.pid = 101, .parent = 100, .pss_kib = 0});
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   tracking.end();
   const std::string rows = read_file(path("rows.csv").string()).value_or("");
@@ -103,7 +103,7 @@ std::string asked(const std::filesystem::path& database, const std::string& sql)
 
 TEST_F(TrackingFiles, WritesSqliteWhereTheNameSaysSo) {
   options_.tracking_file = path("rows.sqlite");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   sample(tracking);
   sample(tracking);
@@ -130,7 +130,7 @@ TEST_F(TrackingFiles, ReplacesADatabaseOnlyIfAsked) {
 
 TEST_F(TrackingFiles, RemovesItsUsageFileOnlyWhenAllWentWell) {
   options_.resource_usage_file = path("usage.jsonl");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   tracking.sample();
@@ -146,7 +146,7 @@ TEST_F(TrackingFiles, KeepAUsageFileInTheStateFolderUnlessItIsNamed) {
   const std::string before = std::getenv("XDG_STATE_HOME") ? std::getenv("XDG_STATE_HOME") : "";
   ::setenv("XDG_STATE_HOME", path("state").c_str(), 1);
   options_.resource_usage_file.reset();
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   sample(tracking);
   const std::filesystem::directory_iterator files(path("state/wattle/usage"));
@@ -160,7 +160,7 @@ TEST_F(TrackingFiles, KeepAUsageFileInTheStateFolderUnlessItIsNamed) {
 
 TEST_F(TrackingFiles, HoldARecordBeforeTheFirstLook) {
   options_.resource_usage_file = path("usage.jsonl");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   EXPECT_EQ(ticks_in("usage.jsonl"), 0U);
 }
@@ -169,13 +169,13 @@ TEST_F(TrackingFiles, AreNotOneFileUnderTwoNames) {
   options_.tracking_file = path("rows.csv");
   options_.resource_usage_file = path(".") / "rows.csv";
   options_.overwrite = true;
-  EXPECT_THROW(Tracking(options_, clock_), InvalidArgument);
+  EXPECT_THROW((void)observe_process(options_, clock_), InvalidArgument);
   EXPECT_TRUE(std::filesystem::exists(path("rows.csv")));
 }
 
 TEST_F(TrackingFiles, ReportThatTheyWereRemoved) {
   options_.tracking_file = path("rows.csv");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   std::filesystem::remove(path("rows.csv"));
   clock_.advance(1s);
@@ -188,7 +188,7 @@ TEST_F(TrackingFiles, RemovesNoPipeThatWasGivenAsUsageFile) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const Fd reader = open_for_reading(path("pipe").string());
   options_.resource_usage_file = path("pipe");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   tracking.end();
@@ -200,7 +200,7 @@ TEST_F(TrackingFiles, GoesOnWhereAPipesReaderHasGone) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   Fd reader(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   options_.resource_usage_file = path("pipe");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   reader = Fd();
   clock_.advance(1s);
@@ -211,7 +211,7 @@ TEST_F(TrackingFiles, GoesOnWhereAPipesReaderHasGone) {
 
 TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
   options_.resource_usage_file = "/dev/full";
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   EXPECT_TRUE(tracking.sample());
@@ -225,9 +225,9 @@ TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
 
 TEST_F(TrackingFiles, ReportsAtOnceThatAHeaderCannotBeWritten) {
   options_.tracking_file = "/dev/full";
-  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  EXPECT_THROW((void)observe_process(options_, clock_), WriteError);
   options_.tracking_file = path("none/rows.csv");
-  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  EXPECT_THROW((void)observe_process(options_, clock_), WriteError);
 }
 
 TEST_F(TrackingFiles, ReplacesAFileOnlyIfAsked) {
@@ -243,7 +243,7 @@ TEST_F(TrackingFiles, ReplacesAFileOnlyIfAsked) {
 TEST_F(TrackingFiles, AreGoneWhereTheConstructorFailsSoThatItCanBeTriedAgain) {
   options_.tracking_file = path("rows.csv");
   options_.resource_usage_file = path("none/usage.jsonl");
-  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  EXPECT_THROW((void)observe_process(options_, clock_), WriteError);
   EXPECT_FALSE(std::filesystem::exists(path("rows.csv")));
   options_.resource_usage_file = path("usage.jsonl");
   EXPECT_EQ(message(), "");
@@ -253,7 +253,7 @@ TEST_F(TrackingFiles, AreGoneWhereTheBeginFails) {
   options_.tracking_file = path("rows.csv");
   options_.resource_usage_file = path("usage.jsonl");
   {
-    Tracking tracking(options_, clock_);
+    UsageObservation tracking = observe_process(options_, clock_);
     EXPECT_TRUE(std::filesystem::exists(path("rows.csv")));
     files_.take(100);
     EXPECT_THROW(tracking.begin(), InvalidArgument);
@@ -265,7 +265,7 @@ TEST_F(TrackingFiles, AreGoneWhereTheBeginFails) {
 TEST_F(TrackingFiles, AreGoneWhereThereIsNoThreadToLookWith) {
   options_.tracking_file = path("rows.csv");
   {
-    Tracking tracking(options_, clock_);
+    UsageObservation tracking = observe_process(options_, clock_);
     tracking.begin();
     tracking.abandon();
   }
@@ -277,7 +277,7 @@ TEST_F(TrackingFiles, LoseNothingWhereTheConstructorFails) {
   options_.tracking_file = path("rows.csv");
   options_.resource_usage_file = path("none/usage.jsonl");
   options_.overwrite = true;
-  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  EXPECT_THROW((void)observe_process(options_, clock_), WriteError);
   EXPECT_EQ(content("rows.csv"), "precious");
 }
 
@@ -287,7 +287,7 @@ TEST_F(TrackingFiles, AreThoseThatALinkLeadsTo) {
   options_.resource_usage_file = path("link");
   EXPECT_THAT(message(), HasSubstr("it exists"));
   options_.overwrite = true;
-  Tracking tracking(options_, clock_, 1);
+  UsageObservation tracking = observe_process(options_, clock_, 1);
   tracking.begin();
   for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
     sample(tracking);
@@ -301,7 +301,7 @@ TEST_F(TrackingFiles, AreThoseThatALinkLeadsTo) {
 
 TEST_F(TrackingFiles, PutNothingInThePlaceOfAnotherFile) {
   options_.resource_usage_file = path("usage.jsonl");
-  Tracking tracking(options_, clock_, 1);
+  UsageObservation tracking = observe_process(options_, clock_, 1);
   tracking.begin();
   std::filesystem::rename(path("usage.jsonl"), path("moved.jsonl"));
   files_.folder().write("usage.jsonl", "precious");
@@ -316,7 +316,7 @@ TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
   Fd reader(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   options_.tracking_file = path("pipe");
   options_.resource_usage_file = path("usage.jsonl");
-  Tracking tracking(options_, clock_, 1);
+  UsageObservation tracking = observe_process(options_, clock_, 1);
   tracking.begin();
   reader = Fd();
   for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
@@ -331,7 +331,7 @@ TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
 TEST_F(TrackingFiles, ReplaceAUsageFileThatHasGrown) {
   options_.resource_usage_file = path("usage.jsonl");
   files_.folder().write("usage.jsonl.next", "precious");
-  Tracking tracking(options_, clock_, 1);
+  UsageObservation tracking = observe_process(options_, clock_, 1);
   tracking.begin();
   sample(tracking);
   std::filesystem::permissions(path("usage.jsonl"), std::filesystem::perms(0640));
@@ -352,7 +352,7 @@ TEST_F(TrackingFiles, SayThatAUsageFileCannotBeReplacedAndGoOn) {
   std::string told;
   set_log([&](std::string_view message) { told += message; });
   options_.resource_usage_file = path("usage.jsonl");
-  Tracking tracking(options_, clock_, 1);
+  UsageObservation tracking = observe_process(options_, clock_, 1);
   tracking.begin();
   sample(tracking);
   EXPECT_EQ(told, "");
@@ -369,7 +369,7 @@ TEST_F(TrackingFiles, SayThatAUsageFileCannotBeReplacedAndGoOn) {
 
 TEST_F(TrackingFiles, KeepTheLooksThatFitIntoTheLimitOfFiles) {
   options_.resource_usage_file = path("usage.jsonl");
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   const std::size_t before = content("usage.jsonl").size();
   sample(tracking);

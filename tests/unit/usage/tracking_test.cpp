@@ -1,5 +1,3 @@
-#include "usage/tracking.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 
 #include "fakes/powercap_tree.hpp"
 #include "tracked_machine.hpp"
+#include "usage/tracked_process.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -19,15 +18,15 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-using TrackingTest = TrackedMachine;
+using TrackedProcess = TrackedMachine;
 
-TEST_F(TrackingTest, ReportsTheEnergyOfTheProcessors) {
+TEST_F(TrackedProcess, ReportsTheEnergyOfTheProcessors) {
   fakes::PowercapTree powercap;
   powercap.add_zone("intel-rapl:0", "package-0");
   const auto zone = powercap.zone_path("intel-rapl:0");
   fakes::set_energy_uj(zone, 1'000'000);
   options_.system.sysfs = powercap.system().sysfs;
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   fakes::set_energy_uj(zone, 21'000'000);
@@ -61,7 +60,7 @@ class PeriodicLoad : public TrackedMachine, public testing::WithParamInterface<R
 
 TEST_P(PeriodicLoad, ReadsAsWhatItIs) {
   const auto [phase, period] = GetParam();
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   for (auto time = period; time <= 20s; time += period) {
     clock_.advance(period);
@@ -93,10 +92,10 @@ INSTANTIATE_TEST_SUITE_P(Rhythms, PeriodicLoad, testing::ValuesIn([] {
                                   std::to_string(test.param.period.count()) + "_ms";
                          });
 
-TEST_F(TrackingTest, ReportsTheTimeOfTheRegionWhateverThePeriod) {
+TEST_F(TrackedProcess, ReportsTheTimeOfTheRegionWhateverThePeriod) {
   for (const std::chrono::nanoseconds period : {100ms, 1000ms, 5000ms}) {
     options_.sleep_time = period;
-    Tracking tracking(options_, clock_);
+    UsageObservation tracking = observe_process(options_, clock_);
     tracking.begin();
     clock_.advance(950ms);
     tracking.end();
@@ -104,8 +103,8 @@ TEST_F(TrackingTest, ReportsTheTimeOfTheRegionWhateverThePeriod) {
   }
 }
 
-TEST_F(TrackingTest, EndsTheTimeWhereTheProcessEnds) {
-  Tracking tracking(options_, clock_);
+TEST_F(TrackedProcess, EndsTheTimeWhereTheProcessEnds) {
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   files_.take(100);
@@ -116,10 +115,10 @@ TEST_F(TrackingTest, EndsTheTimeWhereTheProcessEnds) {
   EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 1.0);
 }
 
-TEST_F(TrackingTest, LeavesOutWhatTrackersOfThisProcessTake) {
+TEST_F(TrackedProcess, LeavesOutWhatTrackersOfThisProcessTake) {
   options_.process_id = ::getpid();
   options_.system.procfs = "/proc";
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   tracking.sample({.cpu = 1h, .threads = 0});
@@ -127,10 +126,10 @@ TEST_F(TrackingTest, LeavesOutWhatTrackersOfThisProcessTake) {
   EXPECT_EQ(tracking.usage().cpu_utilization.main.mean_sum_percent, 0.0);
 }
 
-TEST_F(TrackingTest, LeavesTheCostOfTrackersOutOfTheTimesToo) {
+TEST_F(TrackedProcess, LeavesTheCostOfTrackersOutOfTheTimesToo) {
   options_.process_id = ::getpid();
   files_.put({.pid = ::getpid()});
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   files_.put({.pid = ::getpid(), .user = 60, .system = 20});
@@ -144,9 +143,9 @@ TEST_F(TrackingTest, LeavesTheCostOfTrackersOutOfTheTimesToo) {
   EXPECT_NEAR(usage.still_running->front().cpu.count(), 0.6, 1e-9);
 }
 
-TEST_F(TrackingTest, CountsMemoryInItsUnit) {
+TEST_F(TrackedProcess, CountsMemoryInItsUnit) {
   files_.put({.pid = 100, .rss_kib = 1024, .private_kib = 512});
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   tracking.end();
@@ -156,14 +155,14 @@ TEST_F(TrackingTest, CountsMemoryInItsUnit) {
   EXPECT_EQ(ram.system_capacity, 1024e6);
   EXPECT_EQ(ram.system, 409.6e6);
   options_.ram_unit = "megabytes";
-  Tracking other(options_, clock_);
+  UsageObservation other = observe_process(options_, clock_);
   other.begin();
   other.end();
   EXPECT_DOUBLE_EQ(other.usage().max_ram.main.total_rss.value_or(0), 1.048576);
 }
 
-TEST_F(TrackingTest, SaysWhyTheMachinesBusiestSecondIsNotKnownOfALongTime) {
-  Tracking tracking(options_, clock_);
+TEST_F(TrackedProcess, SaysWhyTheMachinesBusiestSecondIsNotKnownOfALongTime) {
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   clock_.advance(20s);
   files_.folder().write("stat", "cpu 1000 0 0 3000 0 0 0 0 0 0\ncpu0 0\ncpu1 0\nintr 0\n");
@@ -174,18 +173,18 @@ TEST_F(TrackingTest, SaysWhyTheMachinesBusiestSecondIsNotKnownOfALongTime) {
   EXPECT_THAT(usage.to_native_json(), HasSubstr("fewer than two of these lie between samples"));
 }
 
-TEST_F(TrackingTest, GivesMemoryNoDigitsOfItsArithmetic) {
+TEST_F(TrackedProcess, GivesMemoryNoDigitsOfItsArithmetic) {
   files_.put({.pid = 100, .rss_kib = 1840, .peak_kib = 1840});
   options_.ram_unit = "megabytes";
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   tracking.end();
   EXPECT_THAT(tracking.usage().to_json(), HasSubstr(R"("main":{"total_rss":1.88416,)"));
 }
 
-TEST_F(TrackingTest, CountsMemoryThatWasHeldBetweenTwoLooks) {
+TEST_F(TrackedProcess, CountsMemoryThatWasHeldBetweenTwoLooks) {
   files_.put({.pid = 100, .rss_kib = 5600, .pss_kib = 5600, .private_kib = 5600, .peak_kib = 5600});
-  Tracking tracking(options_, clock_);
+  UsageObservation tracking = observe_process(options_, clock_);
   tracking.begin();
   files_.put(
       {.pid = 100, .rss_kib = 5600, .pss_kib = 5600, .private_kib = 5600, .peak_kib = 425000});
@@ -198,7 +197,7 @@ TEST_F(TrackingTest, CountsMemoryThatWasHeldBetweenTwoLooks) {
   EXPECT_EQ(usage.peak_rss_bytes, std::uint64_t{425000} * 1024);
 }
 
-TEST_F(TrackingTest, ListsWhatIsValid) {
+TEST_F(TrackedProcess, ListsWhatIsValid) {
   const TrackerOptions good = options_;
   options_.ram_unit = "gigabyte";
   EXPECT_THAT(message(), HasSubstr("valid RAM unit. Valid values are bytes, gigabytes"));
@@ -221,7 +220,7 @@ TEST_F(TrackingTest, ListsWhatIsValid) {
   EXPECT_THAT(message(), HasSubstr("at least 1"));
 }
 
-TEST_F(TrackingTest, TakesAPeriodFromAHundredthOfASecond) {
+TEST_F(TrackedProcess, TakesAPeriodFromAHundredthOfASecond) {
   for (const std::chrono::nanoseconds wrong :
        {0ns, 9'999'999ns, -1ns, std::chrono::nanoseconds::max()}) {
     options_.sleep_time = wrong;
@@ -231,8 +230,8 @@ TEST_F(TrackingTest, TakesAPeriodFromAHundredthOfASecond) {
   EXPECT_EQ(message(), "");
 }
 
-TEST_F(TrackingTest, RefusesAnotherProcessThatHasGotTheNumberBeforeTheBegin) {
-  Tracking tracking(options_, clock_);
+TEST_F(TrackedProcess, RefusesAnotherProcessThatHasGotTheNumberBeforeTheBegin) {
+  UsageObservation tracking = observe_process(options_, clock_);
   files_.put({.pid = 100, .start_time = 5000});
   EXPECT_THAT([&] { tracking.begin(); },
               testing::ThrowsMessage<InvalidArgument>(HasSubstr("process 100: it has ended")));
@@ -240,7 +239,22 @@ TEST_F(TrackingTest, RefusesAnotherProcessThatHasGotTheNumberBeforeTheBegin) {
   tracking.begin();
 }
 
-TEST_F(TrackingTest, RefusesAProcessThatIsNotThere) {
+TEST_F(TrackedProcess, IsUnknownWithAReasonIfTheObservationDoesNotNeedIt) {
+  UsageObservation observation(
+      {}, clock_, {.system = options_.system, .root = 4711, .processes = options_.system});
+  observation.begin();
+  clock_.advance(1s);
+  EXPECT_TRUE(observation.sample());
+  observation.end();
+  EXPECT_EQ(observation.processes(), nullptr);
+  EXPECT_EQ(Seconds(observation.ended() - observation.began()), 1s);
+  ResourceUsage usage;
+  observation.fill_processes(usage, 0);
+  ASSERT_EQ(usage.unknown.size(), 1U);
+  EXPECT_THAT(usage.unknown[0].reason, HasSubstr("there is no such process"));
+}
+
+TEST_F(TrackedProcess, RefusesAProcessThatIsNotThere) {
   for (const int wrong : {4711, 0, -1}) {
     options_.process_id = wrong;
     EXPECT_THAT(message(), HasSubstr("there is no such process")) << wrong;
