@@ -14,8 +14,8 @@
 namespace wattle::python {
 
 py::str text(std::string_view utf8) {
-  PyObject* const decoded = PyUnicode_DecodeUTF8(
-      utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogateescape");
+  PyObject* const decoded =
+      PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogateescape");
   if (decoded == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(decoded);
 }
@@ -41,7 +41,12 @@ std::string bytes_of(const py::handle& text) {
 }
 
 std::string path_of(const py::object& path) {
-  return bytes_of(py::module_::import("os").attr("fsdecode")(path));
+  std::string bytes = bytes_of(py::module_::import("os").attr("fsdecode")(path));
+  // The system would take what is before it for the path.
+  if (bytes.find('\0') != std::string::npos) {
+    throw InvalidArgument("cannot use a path with a null byte in it");
+  }
+  return bytes;
 }
 
 std::optional<std::filesystem::path> optional_path(const py::object& path) {

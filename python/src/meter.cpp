@@ -2,10 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 #include "gate.hpp"
@@ -17,29 +19,6 @@
 namespace wattle::python {
 namespace {
 
-/// A meter that threads may share: they wait for each other, without the GIL.
-struct Meter {
-  explicit Meter(EnergyMeter made) : meter(std::move(made)) {}
-
-  template <class Function>
-  auto use(Function function) {
-    return unlocked([&] {
-      const std::lock_guard lock(mutex);
-      return function(meter);
-    });
-  }
-
-  std::mutex mutex;
-  EnergyMeter meter;
-};
-
-Holder<Meter> held(EnergyMeter meter) { return Holder<Meter>(new Meter(std::move(meter))); }
-
-std::optional<std::string> tag_of(const py::object& tag) {
-  if (tag.is_none()) return std::nullopt;
-  return bytes_of(tag);
-}
-
 /// A `wattle.EnergySource` of Python. What it raises is logged, and nothing is read then.
 class PythonSource final : public EnergySource {
  public:
@@ -50,13 +29,14 @@ class PythonSource final : public EnergySource {
            .tick = Joules(counter.attr("tick_j").cast<double>()),
            .modulus = counter.attr("modulus").cast<std::uint64_t>(),
            .max_power = Watts(counter.attr("max_power_w").cast<double>()),
-           .update_interval = nanoseconds_of(
-               counter.attr("update_interval_s").cast<double>(), "an update interval")});
+           .update_interval = nanoseconds_of(counter.attr("update_interval_s").cast<double>(),
+                                             "an update interval")});
     }
     for (const py::handle& gauge : py::iter(source.attr("gauges")())) {
-      gauges_.push_back({.name = bytes_of(gauge.attr("name")),
-                         .update_interval = nanoseconds_of(
-                             gauge.attr("update_interval_s").cast<double>(), "an update interval")});
+      gauges_.push_back(
+          {.name = bytes_of(gauge.attr("name")),
+           .update_interval = nanoseconds_of(gauge.attr("update_interval_s").cast<double>(),
+                                             "an update interval")});
     }
   }
   PythonSource(const PythonSource&) = delete;
@@ -66,6 +46,9 @@ class PythonSource final : public EnergySource {
     // Once the interpreter ends nobody may touch its objects.
     Gate::instance().enter([source] { Py_DECREF(source); });
   }
+
+  /// The source whose method this thread calls; null outside.
+  [[nodiscard]] static const PythonSource* reading() noexcept { return reading_; }
 
   [[nodiscard]] std::vector<Counter> counters() const override { return counters_; }
   [[nodiscard]] std::vector<Gauge> gauges() const override { return gauges_; }
@@ -78,6 +61,7 @@ class PythonSource final : public EnergySource {
   template <class Values>
   void fill(Values values, const char* method) noexcept {
     Gate::instance().enter([&] {
+      const PythonSource* const outer = std::exchange(reading_, this);
       try {
         std::size_t i = 0;
         for (const py::handle& value : py::iter(source_.attr(method)())) {
@@ -86,10 +70,17 @@ class PythonSource final : public EnergySource {
           ++i;
         }
       } catch (py::error_already_set& error) {
-        report(method, error.what());
+        // Ctrl-C came in here: it is raised where the program is. `what` runs Python: it would take
+        // it.
+        if (error.matches(PyExc_KeyboardInterrupt)) {
+          PyErr_SetInterrupt();
+        } else {
+          report(method, error.what());
+        }
       } catch (const std::exception& error) {
         report(method, error.what());
       }
+      reading_ = outer;
     });
   }
   static void set(std::optional<std::uint64_t>& raw, const py::handle& value) {
@@ -108,27 +99,81 @@ class PythonSource final : public EnergySource {
     }
   }
 
+  static inline thread_local const PythonSource* reading_ = nullptr;
+
   py::object source_;
   std::vector<Counter> counters_;
   std::vector<Gauge> gauges_;
   bool is_reported_ = false;
 };
 
-EnergyMeterOptions options_of(const py::object& domains, const py::object& gpus,
-                              const py::iterable& sources, const py::str& default_tag,
-                              bool aligned, bool strict, const py::object& system) {
-  EnergyMeterOptions options{
-      .domains = domains_of(domains),
-      .gpus = gpus_of(gpus),
-      .default_tag = bytes_of(default_tag),
-      .aligned = aligned,
-      .if_unavailable = strict ? IfUnavailable::fail : IfUnavailable::ignore,
-      .system = system_of(system)};
-  for (const py::handle& source : sources) {
-    options.sources.push_back(
-        std::make_shared<PythonSource>(py::reinterpret_borrow<py::object>(source)));
+/// A meter that threads may share: they wait for each other, without the GIL.
+struct Meter {
+  Meter(EnergyMeter made, std::vector<const PythonSource*> its_sources)
+      : meter(std::move(made)), sources(std::move(its_sources)) {}
+
+  template <class Function>
+  auto use(Function function) {
+    require_outside();
+    return unlocked([&] {
+      const std::lock_guard lock(mutex);
+      return function(meter);
+    });
   }
-  return options;
+  /// Throws `InvalidState` in a call of one of its sources: it would wait for itself.
+  void require_outside() const {
+    if (std::ranges::find(sources, PythonSource::reading()) == sources.end()) return;
+    throw InvalidState("a source of energy cannot use the meter that reads it");
+  }
+
+  std::mutex mutex;
+  EnergyMeter meter;
+  std::vector<const PythonSource*>
+      sources;  ///< those that are written in Python; for comparison alone
+};
+
+Holder<Meter> held(EnergyMeter meter, std::vector<const PythonSource*> sources) {
+  return Holder<Meter>(new Meter(std::move(meter), std::move(sources)));
+}
+
+std::optional<std::string> tag_of(const py::object& tag) {
+  if (tag.is_none()) return std::nullopt;
+  return bytes_of(tag);
+}
+
+EnergyMeterOptions options_of(const py::object& domains, const py::object& gpus,
+                              const py::str& default_tag, bool aligned, bool strict,
+                              const py::object& system) {
+  return {.domains = domains_of(domains),
+          .gpus = gpus_of(gpus),
+          .default_tag = bytes_of(default_tag),
+          .aligned = aligned,
+          .if_unavailable = strict ? IfUnavailable::fail : IfUnavailable::ignore,
+          .system = system_of(system)};
+}
+
+Holder<Meter> opened(EnergyMeterOptions options, const py::iterable& sources) {
+  std::vector<const PythonSource*> known;
+  for (const py::handle& source : sources) {
+    const auto made = std::make_shared<PythonSource>(py::reinterpret_borrow<py::object>(source));
+    known.push_back(made.get());
+    options.sources.push_back(made);
+  }
+  EnergyMeter meter =
+      interruptible([options = std::move(options)] { return EnergyMeter::shared(options); });
+  return held(std::move(meter), std::move(known));
+}
+
+/// A meter of the same sensors, started.
+Holder<Meter> begun(const Meter& m, const py::object& tag) {
+  m.require_outside();
+  const auto given = tag_of(tag);
+  EnergyMeter started = unlocked([&] {
+    EnergyMeter meter = m.meter.another();
+    meter.start(given);
+    return meter;
+  });
+  return held(std::move(started), m.sources);
 }
 
 py::object range_of(const std::optional<EnergyRange>& range) {
@@ -157,20 +202,20 @@ void bind_estimator(py::module_& module) {
   py::class_<EnergyEstimator, Holder<EnergyEstimator>>(module, "Estimator")
       .def(py::init([](const py::object& system) {
              System searched = system_of(system);
-             return Holder<EnergyEstimator>(unlocked([&] {
-               return new EnergyEstimator({.system = std::move(searched)});
-             }));
+             return Holder<EnergyEstimator>(
+                 unlocked([&] { return new EnergyEstimator({.system = std::move(searched)}); }));
            }),
            py::arg("system") = py::none())
       .def("start", [](EnergyEstimator& e) { unlocked([&] { e.start(); }); })
       .def("stop", [](EnergyEstimator& e) { unlocked([&] { e.stop(); }); })
-      .def("estimate",
-           [](const EnergyEstimator& e, std::optional<double> cpu_s) {
-             std::optional<Seconds> cpu_time;
-             if (cpu_s) cpu_time = Seconds(*cpu_s);
-             return estimate_of(unlocked([&] { return e.estimate(cpu_time); }));
-           },
-           py::arg("cpu_s") = py::none());
+      .def(
+          "estimate",
+          [](const EnergyEstimator& e, std::optional<double> cpu_s) {
+            std::optional<Seconds> cpu_time;
+            if (cpu_s) cpu_time = Seconds(*cpu_s);
+            return estimate_of(unlocked([&] { return e.estimate(cpu_time); }));
+          },
+          py::arg("cpu_s") = py::none());
 }
 
 }  // namespace
@@ -180,25 +225,14 @@ void bind_meter(py::module_& module) {
       .def(py::init([](const py::object& domains, const py::object& gpus,
                        const py::iterable& sources, const py::str& default_tag, bool aligned,
                        bool strict, const py::object& system) {
-             EnergyMeterOptions options =
-                 options_of(domains, gpus, sources, default_tag, aligned, strict, system);
-             return held(interruptible(
-                 [options = std::move(options)] { return EnergyMeter::shared(options); }));
+             return opened(options_of(domains, gpus, default_tag, aligned, strict, system),
+                           sources);
            }),
            py::kw_only(), py::arg("domains") = py::none(), py::arg("gpus") = py::none(),
            py::arg("sources") = py::tuple(0), py::arg("default_tag") = "",
            py::arg("aligned") = false, py::arg("strict") = false, py::arg("system") = py::none())
-      .def("another", [](Meter& m) { return held(m.meter.another()); })
-      .def("begin",
-           [](Meter& m, const py::object& tag) {
-             const auto given = tag_of(tag);
-             return held(unlocked([&] {
-               EnergyMeter meter = m.meter.another();
-               meter.start(given);
-               return meter;
-             }));
-           },
-           py::arg("tag") = py::none())
+      .def("another", [](Meter& m) { return held(m.meter.another(), m.sources); })
+      .def("begin", begun, py::arg("tag") = py::none())
       .def_property_readonly("domains",
                              [](const Meter& m) {
                                py::list names;
@@ -207,29 +241,34 @@ void bind_meter(py::module_& module) {
                                }
                                return py::tuple(names);
                              })
-      .def("start",
-           [](Meter& m, const py::object& tag) {
-             m.use([tag = tag_of(tag)](EnergyMeter& meter) { meter.start(tag); });
-           },
-           py::arg("tag") = py::none())
-      .def("record",
-           [](Meter& m, const py::object& tag) {
-             m.use([tag = tag_of(tag)](EnergyMeter& meter) { meter.record(tag); });
-           },
-           py::arg("tag") = py::none())
-      .def("resume",
-           [](Meter& m, const py::object& tag) {
-             m.use([tag = tag_of(tag)](EnergyMeter& meter) { meter.resume(tag); });
-           },
-           py::arg("tag") = py::none())
+      .def(
+          "start",
+          [](Meter& m, const py::object& tag) {
+            m.use([tag = tag_of(tag)](EnergyMeter& meter) { meter.start(tag); });
+          },
+          py::arg("tag") = py::none())
+      .def(
+          "record",
+          [](Meter& m, const py::object& tag) {
+            m.use([tag = tag_of(tag)](EnergyMeter& meter) { meter.record(tag); });
+          },
+          py::arg("tag") = py::none())
+      .def(
+          "resume",
+          [](Meter& m, const py::object& tag) {
+            m.use([tag = tag_of(tag)](EnergyMeter& meter) { meter.resume(tag); });
+          },
+          py::arg("tag") = py::none())
       .def("stop", [](Meter& m) { m.use([](EnergyMeter& meter) { meter.stop(); }); })
       .def_property_readonly("is_running", [](const Meter& m) { return m.meter.is_running(); })
-      .def("reserve",
-           [](Meter& m, std::size_t calls) {
-             m.use([calls](EnergyMeter& meter) { meter.reserve(calls); });
-           },
-           py::arg("calls"))
-      .def("trace", [](Meter& m) { return m.use([](EnergyMeter& meter) { return meter.trace(); }); });
+      .def(
+          "reserve",
+          [](Meter& m, std::size_t calls) {
+            m.use([calls](EnergyMeter& meter) { meter.reserve(calls); });
+          },
+          py::arg("calls"))
+      .def("trace",
+           [](Meter& m) { return m.use([](EnergyMeter& meter) { return meter.trace(); }); });
   bind_estimator(module);
 }
 

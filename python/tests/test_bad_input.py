@@ -92,6 +92,17 @@ def test_any_text_is_a_tag(tree, tmp_path, tag):
         lambda: wattle.EnergyTrace([1]),
         lambda: wattle.recover_usage("/nowhere/usage"),
         lambda: wattle.Report.load("/nowhere/report"),
+        lambda: wattle.System(sysfs="a\0b"),
+        lambda: wattle.CsvHandler("a\0b"),
+        lambda: wattle.RunLog("a\0b"),
+        lambda: wattle.HardwareMonitor("a\0b").__enter__(),
+        lambda: wattle.Tracker(tracking_file="a.csv\0b"),
+        lambda: wattle.summarize("a\0b"),
+        lambda: wattle.run("ls -l"),
+        lambda: wattle.run([]),
+        lambda: wattle.run(["true"], options="--estimate"),
+        lambda: wattle.measure(dict),
+        lambda: wattle.unit("a")(dict),
     ],
 )
 def test_wrong_arguments_raise(tree, call):

@@ -92,6 +92,65 @@ def test_an_exception_that_is_thrown_into_a_generator_ends_its_window(tree):
     assert len(steps.measurements) == 1
 
 
+SOURCE = """
+    import os, signal, threading, time
+    import wattle
+
+    main = threading.main_thread()
+    interrupts = [signal.SIGINT]
+
+    class Source(wattle.EnergySource):
+        def counters(self):
+            return [wattle.Counter("wall")]
+
+        def read(self):
+            {body}
+
+    meter = wattle.EnergyMeter(sources=[Source()])
+"""
+
+
+def test_a_source_that_uses_its_own_meter_is_unknown(run_python):
+    program = SOURCE.format(body="meter.record(); return [1]")
+    program += """
+    meter.start()
+    time.sleep(0.01)
+    meter.stop()
+    print(meter.trace()[0].domains["wall"].energy_j)
+    """
+    ended = run_python(program, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "None\n")
+    assert "cannot use the meter that reads it" in ended.stderr
+
+
+def test_a_source_may_measure_with_another_meter(run_python):
+    program = SOURCE.format(body="return [int(wattle.measure('inner').__enter__() is not None)]")
+    program += """
+    meter.start()
+    meter.stop()
+    print(meter.trace()[0].domains["wall"].energy_j)
+    """
+    assert run_python(program).stdout == "0.0\n"
+
+
+def test_ctrl_c_within_a_source_interrupts_the_program(run_python):
+    program = SOURCE.format(
+        body="""if threading.current_thread() is main and interrupts:
+                os.kill(os.getpid(), interrupts.pop())
+                time.sleep(30)
+            return [1]"""
+    )
+    program += """
+    start = time.monotonic()
+    try:
+        meter.start()
+        time.sleep(30)
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start < 10)
+    """
+    assert run_python(program, check=False).stdout == "interrupted True\n"
+
+
 def test_many_tasks_measure_at_the_same_time(tree):
     @wattle.measure(domains="package_0")
     async def step():

@@ -48,7 +48,8 @@ class EnergySource:
 
     Override `counters` and `read`, or `gauges` and `read_power`, or all four. `read` and
     `read_power` are called by threads of the library, each by one at a time. What they raise is
-    logged once, and the value is unknown.
+    logged once, and the value is unknown; Ctrl-C interrupts the program. They cannot use the meter
+    that reads them: it raises `InvalidState`.
     """
 
     def counters(self) -> Sequence[Counter]:
