@@ -270,5 +270,17 @@ TEST_F(BenchCommandTest, DrawsABarOnATerminal) {
   EXPECT_EQ(process.wait().code(), 0);
 }
 
+TEST_F(BenchCommandTest, WarnsOfCpusThatWereThrottledMeanwhileAlone) {
+  const std::filesystem::path folder = path("none/devices/system/cpu/cpu0/thermal_throttle");
+  std::filesystem::create_directories(folder);
+  const std::string events = (folder / "core_throttle_count").string();
+  std::ofstream(events) << "5\n";
+  const auto warnings_of = [&](const std::string& command) {
+    return json_of({"-r", "2", command})["warnings"].dump();
+  };
+  EXPECT_THAT(warnings_of("true"), Not(HasSubstr("throttled")));
+  EXPECT_THAT(warnings_of("echo 6 > '" + events + "'"), HasSubstr("throttled"));
+}
+
 }  // namespace
 }  // namespace wattle::integration

@@ -24,5 +24,17 @@ TEST(Sqlite, ReportsTheErrorOfTheLastFailureAlone) {
   EXPECT_EQ(database.run("INSERT INTO t VALUES (1)"), EBUSY);
 }
 
+/// What a foreign file holds may not have the schema rewritten.
+TEST(Sqlite, LetsNobodyWriteTheSchemaOfADatabaseThatIsNotTrusted) {
+  const fakes::TempFolder folder;
+  SqliteDatabase database((folder.path() / "a.db").string());
+  ASSERT_EQ(database.run("CREATE TABLE t (x)"), 0);
+  constexpr std::string_view kRewrite = "UPDATE sqlite_master SET sql = 'CREATE TABLE t (y)'";
+  ASSERT_EQ(database.run("PRAGMA writable_schema = ON"), 0);
+  EXPECT_EQ(database.run(kRewrite), 0);
+  database.distrust();
+  EXPECT_NE(database.run(kRewrite), 0);
+}
+
 }  // namespace
 }  // namespace wattle

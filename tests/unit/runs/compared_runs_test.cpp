@@ -348,5 +348,16 @@ TEST(ComparedRuns, WithoutEnergySaySo) {
   EXPECT_THAT(to_text(source, source, all, {}), HasSubstr("no comparison of energy"));
 }
 
+TEST(ComparedRuns, OfTwoCommandsSayThatTheyDiffer) {
+  RunSource a = read_source(lines_of(6, 1.0), "a.json");
+  const RunSource b = a;
+  constexpr auto kDiffer = "the commands differ";
+  EXPECT_THAT(notes_on(a, b, compare_sources(a, b, false)),
+              testing::Not(testing::Contains(HasSubstr(kDiffer))));
+  a.commands.front().name = "another";
+  EXPECT_THAT(notes_on(a, b, compare_sources(a, b, false)),
+              testing::Contains(testing::StartsWith("the commands differ: another, and ")));
+}
+
 }  // namespace
 }  // namespace wattle

@@ -194,5 +194,17 @@ TEST(Connections, AnswerAHeadWithoutTheBodyWhoseLengthTheyReport) {
   connection->close();
 }
 
+TEST(Connections, AreCutWithoutAnAnswerWhereNothingWasAsked) {
+  Wire wire;
+  Owner owner;
+  const auto connection = std::make_shared<Connection>(
+      owner, Fd(), std::make_unique<FakeTransport>(wire), Peer{.is_local_socket = true});
+  connection->start();
+  owner.virtual_loop.advance(minutes(10));
+  connection->end_overdue(owner.virtual_loop.now());
+  EXPECT_TRUE(owner.is_removed);
+  EXPECT_EQ(wire.out, "");
+}
+
 }  // namespace
 }  // namespace wattle::daemon

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <cstring>
 
@@ -46,6 +47,23 @@ TEST(Peer, IsNamedByItsWholeAddress) {
   EXPECT_EQ(address_text(address("10.1.2.3")), "10.1.2.3");
   EXPECT_EQ(address_text(address("2001:db8:1:2:3:4:5:6")), "2001:db8:1:2:3:4:5:6");
   EXPECT_EQ(address_text({}), "?");
+}
+
+TEST(Peer, OfAConnectionIsWhereItComesFrom) {
+  const Fd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_storage place = address("127.0.0.1");
+  auto* const name = static_cast<sockaddr*>(static_cast<void*>(&place));
+  socklen_t length = sizeof(sockaddr_in);
+  ASSERT_EQ(::bind(server.get(), name, length), 0);
+  ASSERT_EQ(::listen(server.get(), 1), 0);
+  ASSERT_EQ(::getsockname(server.get(), name, &length), 0);  // the port, too
+  const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(client.get(), name, length), 0);
+  const Fd accepted(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const Listener listener{.fd = {}, .is_loopback = true, .name = {}};
+  EXPECT_EQ(peer_of(listener, accepted.get()).name, "127.0.0.1");
+  EXPECT_EQ(peer_of(listener, accepted.get()).client, "127.0.0.1");
+  EXPECT_EQ(peer_of(listener, -1).name, "?");
 }
 
 }  // namespace

@@ -287,5 +287,14 @@ TEST(JobPage, OfManyNodesIsSmall) {
   EXPECT_THAT(html, HasSubstr("Of 100 intervals of phases the 7 longest are drawn as stripes."));
 }
 
+TEST(BenchPage, SaysOfOneRunWhatItCost) {
+  BenchRecord bench = sample_bench(true);
+  bench.commands[0].runs.resize(1);
+  bench.commands[1].runs.resize(2);
+  const std::string html = html_of(page_of(bench));
+  EXPECT_THAT(html, HasSubstr(", 1 run."));
+  EXPECT_THAT(html, HasSubstr(", 2 runs from "));
+}
+
 }  // namespace
 }  // namespace wattle::html
