@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "api/share_routes.hpp"
 #include "base/json/json_read.hpp"
@@ -280,6 +282,22 @@ TEST_F(SharedEnergyTest, WritesHostileNamesAsTextThatBreaksNoFormat) {
   const nlohmann::ordered_json json = parse_json(shares_json(*shares_));
   ASSERT_TRUE(json.is_object()) << shares_json(*shares_);
   EXPECT_EQ(json["domains"][0]["rows"][0]["group"], R"(evil"} 1e9\x0a\x1b[2J\xff\.service)");
+}
+
+TEST_F(SharedEnergyTest, SaysOfWhatMayBeIdleAloneWhatTheIdlePowerIs) {
+  use("/a.service", 0);
+  start();
+  use("/a.service", 1'000'000);
+  next(Watts(50.0));
+  ASSERT_TRUE(shares_->idle());
+  const std::string note = shares_->idle()->note;
+  EXPECT_THAT(note, Not(testing::IsEmpty()));
+  const nlohmann::ordered_json json = parse_json(shares_json(*shares_));
+  std::vector<std::string> kinds;
+  for (const auto& row : json["domains"][0]["rows"]) {
+    if (row["reason"] == note) kinds.push_back(row["kind"]);
+  }
+  EXPECT_THAT(kinds, testing::ElementsAre("unexplained"));
 }
 
 TEST_F(SharedEnergyTest, ClosesInItsJsonAndInItsMetrics) {
