@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/files/file.hpp"
 #include "fakes/temp_folder.hpp"
+#include "run/csv_file.hpp"
 #include "run/unit_rows.hpp"
 #include "units/marked_units.hpp"
 #include "wattle/error.hpp"
@@ -227,6 +229,18 @@ TEST(UnitRowsFile, HasTheHeaderOnceAlsoWhereItGoesOn) {
 
 TEST(UnitRowsFile, IsRefusedWhereItCannotBeWritten) {
   EXPECT_THROW(UnitRows("/dev/full", true), WriteError);
+}
+
+TEST(CsvFile, IsANewOneAndWhoReadsTheOldOneKeepsIt) {
+  const fakes::TempFolder folder;
+  const std::string path = (folder.path() / "rows.csv").string();
+  { const CsvFile old(path, "old\n", false); }
+  std::ifstream reader(path);
+  { const CsvFile made(path, "new\n", false); }
+  std::string line;
+  ASSERT_TRUE(std::getline(reader, line));
+  EXPECT_EQ(line, "old");
+  EXPECT_EQ(read_file(path), "new\n");
 }
 
 }  // namespace
