@@ -2,6 +2,7 @@
 // choice if several channels measure it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -35,6 +36,19 @@ struct EnergyWindow {
 /// length except for the gaps in it.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
                                                       TimePoint end);
+
+/// A value of a gauge that held from then on until the next one.
+struct HeldValue {
+  TimePoint since;
+  std::uint64_t raw = 0;
+};
+
+/// As `gauge_energy` from the first value to `end`, of a gauge of which neither the update interval
+/// nor the averaging window is known, if all its values are given: in order, at most 1000, the last
+/// one before `end`. Costs no history.
+[[nodiscard]] WATTLE_EXPORT EnergyFigure held_energy(const Channel& channel,
+                                                     std::span<const HeldValue> values,
+                                                     TimePoint end);
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter

@@ -10,14 +10,12 @@ namespace wattle {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::nanoseconds;
 
 constexpr double kWattsPerRaw = 1e-3;
 
-/// In the time of a history, which is not below 0.
-TimePoint time_of(std::int64_t since_first_ms) {
-  constexpr std::chrono::hours kOrigin{1};
-  return TimePoint(kOrigin) + milliseconds(since_first_ms);
+/// Of a clock that starts with a stretch.
+TimePoint time_of(std::int64_t since_first_ms) noexcept {
+  return TimePoint(milliseconds(since_first_ms));
 }
 
 /// The traits of a sensor that a table does not describe.
@@ -42,7 +40,9 @@ void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& 
     close(time_ms);
   }
   if (power.is_number()) {
-    rows_.push_back({.time_ms = time_ms, .power_w = power.value});
+    if (rows_.empty()) first_ms_ = time_ms;
+    rows_.push_back({.since = time_of(time_ms - first_ms_),
+                     .raw = static_cast<std::uint64_t>(std::llround(power.value / kWattsPerRaw))});
   }
   last_ms_ = time_ms;
 }
@@ -73,26 +73,14 @@ double TablePower::bridged2_j2() const noexcept {
 }
 
 void TablePower::close(std::int64_t end_ms) {
-  add_stretch(sum_, rows_, end_ms);
+  add_stretch(sum_, rows_, end_ms - first_ms_);
   rows_.clear();
 }
 
-void TablePower::add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_t end_ms) {
-  if (rows.empty() || end_ms <= rows.front().time_ms) return;
-  const std::int64_t first_ms = rows.front().time_ms;
-  const auto count = static_cast<std::int64_t>(rows.size());
-  const nanoseconds period =
-      std::max<nanoseconds>(milliseconds(1), nanoseconds(milliseconds(end_ms - first_ms)) / count);
-  // Pauses are not in here: whatever is, the power held.
-  History history(unknown_gauge(), {.period = period,
-                                    .longest_pause = 2 * milliseconds(end_ms - first_ms) + period,
-                                    .memory_limit = timeline_bytes_for(kMostRows + 1)});
-  for (const Row& row : rows) {
-    history.add({.at = time_of(row.time_ms - first_ms),
-                 .raw = static_cast<std::uint64_t>(std::llround(row.power_w / kWattsPerRaw)),
-                 .status = ReadStatus::ok});
-  }
-  const EnergyFigure figure = gauge_energy(history, time_of(0), time_of(end_ms - first_ms));
+void TablePower::add_stretch(Sum& sum, std::span<const HeldValue> rows, std::int64_t length_ms) {
+  if (rows.empty() || length_ms <= 0) return;
+  static const Channel kGauge = unknown_gauge();
+  const EnergyFigure figure = held_energy(kGauge, rows, time_of(length_ms));
   sum.is_known = sum.is_known || figure.energy.has_value();
   sum.energy_j += figure.energy.value_or(Joules()).si();
   sum.errors.add(figure.uncertainty, figure.common);
@@ -100,7 +88,7 @@ void TablePower::add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_
 
 MeasuredEnergy TablePower::energy() const {
   Sum sum = sum_;
-  add_stretch(sum, rows_, last_ms_);
+  add_stretch(sum, rows_, last_ms_ - first_ms_);
   MeasuredEnergy energy{.unknown = Seconds(static_cast<double>(sum.unknown_ms) * 1e-3)};
   if (energy.unknown > Seconds(0)) energy.flags.set(Flag::gap);
   if (!sum.is_known) return energy;

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "run_monitor/rounds/row_gaps.hpp"
 #include "run_monitor/tables/table_cell.hpp"
+#include "sampling/integrate.hpp"
 #include "wattle/energy.hpp"
 
 namespace wattle {
@@ -37,11 +39,6 @@ class TablePower {
   [[nodiscard]] MeasuredEnergy energy() const;
 
  private:
-  /// A power that held from its time on.
-  struct Row {
-    std::int64_t time_ms;
-    double power_w;
-  };
   /// Powers that follow each other without a gap, of which the last one ends the stretch.
   struct Sum {
     bool is_known = false;
@@ -53,7 +50,7 @@ class TablePower {
 
   /// The power of the last row held until `end_ms`; a new stretch begins.
   void close(std::int64_t end_ms);
-  static void add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_t end_ms);
+  static void add_stretch(Sum& sum, std::span<const HeldValue> rows, std::int64_t length_ms);
 
   /// Notes a power that follows another one, and for how long that one was held in place of rows
   /// that are missing.
@@ -66,8 +63,10 @@ class TablePower {
   double changes2_w2_ = 0.0;        ///< sum of squares from row to row
   std::uint64_t changes_ = 0;
   double bridged2_s2_ = 0.0;
-  double bridged_j_ = 0.0;  ///< changes times the time in which they may have been
-  std::vector<Row> rows_;   ///< of the stretch that goes on; empty where the power is not known
+  double bridged_j_ = 0.0;     ///< changes times the time in which they may have been
+  std::int64_t first_ms_ = 0;  ///< of the stretch
+  std::vector<HeldValue>
+      rows_;  ///< of the stretch that goes on; empty where the power is not known
   std::int64_t last_ms_ = 0;
   Sum sum_;
 };

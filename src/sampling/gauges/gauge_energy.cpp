@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
+#include "base/numbers/uint128.hpp"
 #include "sampling/filtered_gauge.hpp"
 #include "sampling/gauges/gauge_kernel.hpp"
 #include "sampling/gauges/gauge_spread.hpp"
@@ -133,29 +138,39 @@ nanoseconds held_only(const History& history, TimePoint begin, TimePoint end) {
 constexpr double kMoreAfterLook = 2.0;
 constexpr double kMoreAfterMean = 4.0;
 
-/// By how much the values of one window may be later than those of another: the sensor's update
-/// interval or the reader's period, whichever is shorter.
-nanoseconds lateness_range(const History& history) noexcept {
-  return history.longest_age() - history.spacing();
-}
+/// How often a gauge is renewed and read. As `History` has it.
+struct GaugePace {
+  nanoseconds period;
+  nanoseconds update;
+  nanoseconds longest_age;
 
-/// True where the reader meets the sensor's renewals at the same phase again and again, so that
-/// what a value is late changes slowly; otherwise it is another one at each reading.
-bool is_in_step(const History& history) noexcept {
-  if (history.period() <= history.update()) return true;
-  const double updates = history.period() / Seconds(history.update());
-  constexpr double kNear = 0.05;
-  return std::abs(updates - std::round(updates)) < kNear * updates;
+  [[nodiscard]] nanoseconds spacing() const noexcept { return std::max(period, update); }
+  /// By how much the values of one window may be later than those of another: the sensor's update
+  /// interval or the reader's period, whichever is shorter.
+  [[nodiscard]] nanoseconds lateness_range() const noexcept { return longest_age - spacing(); }
+  /// True where the reader meets the sensor's renewals at the same phase again and again, so that
+  /// what a value is late changes slowly; otherwise it is another one at each reading.
+  [[nodiscard]] bool is_in_step() const noexcept {
+    if (period <= update) return true;
+    const double updates = period / Seconds(update);
+    constexpr double kNear = 0.05;
+    return std::abs(updates - std::round(updates)) < kNear * updates;
+  }
+};
+
+GaugePace pace_of(const History& history) noexcept {
+  return {
+      .period = history.period(), .update = history.update(), .longest_age = history.longest_age()};
 }
 
 /// How often a change of the power is seen in the values, where their lateness drifts: all samples
 /// at once where they are in step with the sensor, and otherwise one by one.
-double drifting_changes_w2(const History& history, const GaugeKernel& kernel,
+double drifting_changes_w2(const GaugePace& pace, const GaugeKernel& kernel,
                            const GaugeSpread& spread, double overlap) {
   constexpr double kOfAChange = 1.0 / 6.0;
   constexpr double kOfAChangeByItself = 1.0 / 12.0;
   constexpr double kOfABend = 0.15;
-  if (is_in_step(history)) return kOfAChange * overlap * spread.changes_w2();
+  if (pace.is_in_step()) return kOfAChange * overlap * spread.changes_w2();
   return kernel.lags ? kOfABend * spread.bends_w2() : kOfAChangeByItself * spread.changes_w2();
 }
 
@@ -164,32 +179,35 @@ double drifting_changes_w2(const History& history, const GaugeKernel& kernel,
 /// for, `kLeftOfLag` is left. And a change at the begin is smeared over the values around it: of a
 /// run that starts with it, a part falls before the window. Of the deviations from a mean lateness
 /// half are late, 0.4 standard deviations on average; readings that begin with the run smear more.
-Joules common_of(const History& history, const GaugeSpread& spread, bool is_moved) {
+Joules common_of(const GaugeKernel& kernel, const GaugePace& pace, const GaugeSpread& spread,
+                 bool is_moved) {
   constexpr double kLeftOfLag = 0.1;
   constexpr double kSmeared = 0.5;
-  if (!is_moved) return Joules() - spread.overall_rise() * Seconds(history.spacing());
-  const GaugeKernel kernel = kernel_of(history.channel().gauge);
+  if (!is_moved) return Joules() - spread.overall_rise() * Seconds(pace.spacing());
   const auto squared = [](nanoseconds time) { return std::pow(Seconds(time).count(), 2.0); };
-  const double spread_s = std::sqrt(
-      (squared(history.update()) + squared(history.period()) + squared(kernel.width)) / 12.0);
+  const double spread_s =
+      std::sqrt((squared(pace.update) + squared(pace.period) + squared(kernel.width)) / 12.0);
   const Seconds late =
-      kLeftOfLag * Seconds(kernel.delay + history.longest_age() / 2) + Seconds(kSmeared * spread_s);
+      kLeftOfLag * Seconds(kernel.delay + pace.longest_age / 2) + Seconds(kSmeared * spread_s);
   return Joules() - spread.overall_rise() * late;
 }
 
-/// Adds its uncertainty to what is known of the window already. `lag`: by how much values are moved
-/// back; 0 where their averaging window is unknown. `ends`: absent if the values do not overlap.
-void add_uncertainty(EnergyFigure& figure, const History& history, TimePoint begin, TimePoint end,
-                     nanoseconds lag, const std::optional<OverlappingEnergy>& ends) {
-  const Channel& channel = history.channel();
+/// What the values of a window show besides their scatter.
+struct SeenValues {
+  bool is_moved = false;  ///< the window was, by how late they are
+  bool is_open = true;    ///< none is later than the window
+  nanoseconds held_only{0};
+};
+
+/// Adds its uncertainty to what is known of the window already. `ends`: absent if the values do not
+/// overlap.
+void add_uncertainty(EnergyFigure& figure, const Channel& channel, const GaugePace& pace,
+                     const GaugeSpread& spread, const SeenValues& values,
+                     const std::optional<OverlappingEnergy>& ends) {
   const GaugeKernel kernel = kernel_of(channel.gauge);
-  const nanoseconds spacing = history.spacing();
-  const nanoseconds range = lateness_range(history);
+  const nanoseconds spacing = pace.spacing();
+  const nanoseconds range = pace.lateness_range();
   const nanoseconds freezes = channel.gauge.freezes;
-  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + kernel.width);
-  const bool is_moved = lag > nanoseconds(0);
-  const auto [shown, later] = history.values().at(end + lag);
-  const bool is_open = !later && !(shown && shown->last_confirmed > end + lag);
   // Neighbours among means that overlap differ by that much less than the power does.
   const double overlap = std::max(1.0, Seconds(kernel.width) / Seconds(spacing));
   const double seen = seen_by(kernel, spacing);
@@ -197,7 +215,7 @@ void add_uncertainty(EnergyFigure& figure, const History& history, TimePoint beg
   const double just_begun = seen > kAllTheTime ? kMoreAfterMean : kMoreAfterLook;
   const GaugeSampling sampling = {
       .coverage = seen,
-      .jitter = history.period() > history.update() ? range / Seconds(spacing) : 0.0,
+      .jitter = pace.period > pace.update ? range / Seconds(spacing) : 0.0,
       .lags = kernel.lags};
   const auto unless_ends = [&](Watts change) { return ends ? Watts() : change; };
   figure.uncertainty = gauge_uncertainty(
@@ -206,24 +224,49 @@ void add_uncertainty(EnergyFigure& figure, const History& history, TimePoint beg
        .window = kernel.lags ? range : kernel.width,
        .coverage = seen,
        .mean = figure.mean.value_or(Watts()),
-       .held_only = held_only(history, begin, end),
+       .held_only = values.held_only,
        .scatter_w2 = spread.scatter_w2(sampling),
        .change_at_begin = unless_ends(spread.begin_change()),
        .change_at_end = unless_ends(spread.end_change()),
        .change_overall = unless_ends(spread.overall_rise()),
-       .lateness = is_moved ? nanoseconds(0) : spacing + freezes,
+       .lateness = values.is_moved ? nanoseconds(0) : spacing + freezes,
        .lateness_range = range,
-       .open_end = is_open ? history.update() : nanoseconds(0),
+       .open_end = values.is_open ? pace.update : nanoseconds(0),
        .change_since = kernel.lags && ends ? ends->power_change_at_end
                                            : spread.change_since(just_begun) * overlap,
        .step = Watts(channel.scale()),
        .variance_w2 = spread.variance_w2(),
-       .drifting_w2 = drifting_changes_w2(history, kernel, spread, overlap),
-       .overtakes = is_in_step(history) || !kernel.lags,
+       .drifting_w2 = drifting_changes_w2(pace, kernel, spread, overlap),
+       .overtakes = pace.is_in_step() || !kernel.lags,
        .fall = spread.fall(),
        .freezes = std::min(freezes, spread.longest_hold()),
        .ends_j2 = ends ? ends->ends_j2 : 0.0});
-  figure.common = common_of(history, spread, is_moved || ends);
+  figure.common = common_of(kernel, pace, spread, values.is_moved || ends);
+}
+
+/// The same of a history. `lag`: by how much values are moved back; 0 where their averaging window
+/// is unknown.
+void add_uncertainty(EnergyFigure& figure, const History& history, TimePoint begin, TimePoint end,
+                     nanoseconds lag, const std::optional<OverlappingEnergy>& ends) {
+  const GaugeKernel kernel = kernel_of(history.channel().gauge);
+  const GaugeSpread spread =
+      spread_of(history, begin + lag, end + lag, history.spacing() + kernel.width);
+  const auto [shown, later] = history.values().at(end + lag);
+  const SeenValues values = {.is_moved = lag > nanoseconds(0),
+                             .is_open = !later && !(shown && shown->last_confirmed > end + lag),
+                             .held_only = held_only(history, begin, end)};
+  add_uncertainty(figure, history.channel(), pace_of(history), spread, values, ends);
+}
+
+/// One value stands for the whole of a window that is shorter than a sample, and may be older than
+/// it: a bound, but no power. What is common to windows is a part of the whole.
+void bound(EnergyFigure& figure, bool is_short) {
+  if (is_short) {
+    figure.flags.set(Flag::short_window);
+    figure.mean.reset();
+    figure.uncertainty = std::max(figure.uncertainty, *figure.energy);
+  }
+  figure.common = std::clamp(figure.common, Joules() - figure.uncertainty, figure.uncertainty);
 }
 
 void set_coverage(EnergyFigure& figure, const GaugeTraits& gauge, const GaugeKernel& kernel,
@@ -252,7 +295,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const nanoseconds spacing = history.spacing();
   std::optional<OverlappingEnergy> overlapping;
   if (kernel.overlaps(spacing)) overlapping = overlapping_energy(history, kernel, begin, end);
-  if (overlapping) lag = lateness_range(history) / 2;
+  if (overlapping) lag = pace_of(history).lateness_range() / 2;
 
   figure.flags = history.condition(begin, end).flags;
   GaugeWindow seen = history.gauge_window(begin + lag, end + lag);
@@ -287,13 +330,41 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   } else {
     add_uncertainty(figure, history, begin, end, lag, overlapping);
   }
-  if (length < spacing) {
-    // One value for the whole window, which may be older than it: a bound, but no power.
-    figure.flags.set(Flag::short_window);
-    figure.mean.reset();
-    figure.uncertainty = std::max(figure.uncertainty, *figure.energy);
+  bound(figure, length < spacing);
+  return figure;
+}
+
+EnergyFigure held_energy(const Channel& channel, std::span<const HeldValue> values, TimePoint end) {
+  const nanoseconds length = end - values.front().since;
+  const nanoseconds period = std::max<nanoseconds>(
+      std::chrono::milliseconds(1), length / static_cast<std::int64_t>(values.size()));
+  const GaugePace pace = {.period = period,
+                          .update = kAssumedUpdate,
+                          .longest_age = period + std::max(period, kAssumedUpdate)};
+  const TimePoint newest = values.back().since;
+  GaugeSpread spread(values.front().since + pace.spacing(), newest - pace.spacing(), pace.spacing(),
+                     period);
+  Uint128 raw_ns = 0;
+  for (std::size_t i = 0; i < values.size();) {
+    const HeldValue& value = values[i];
+    TimePoint last_confirmed = value.since;
+    for (++i; i < values.size() && values[i].raw == value.raw; ++i)
+      last_confirmed = values[i].since;
+    const TimePoint until = i < values.size() ? values[i].since : end;
+    raw_ns += Uint128{value.raw} * static_cast<std::uint64_t>((until - value.since).count());
+    spread.add({.first_seen = value.since, .last_confirmed = last_confirmed, .raw = value.raw},
+               channel.scale() * static_cast<double>(value.raw));
   }
-  figure.common = std::clamp(figure.common, Joules() - figure.uncertainty, figure.uncertainty);
+  EnergyFigure figure{.method = Method::integrated,
+                      .metric = channel.metric,
+                      .quantity = to_string(channel.metric)};
+  figure.known = length;
+  figure.energy = Joules(channel.scale() * (static_cast<double>(raw_ns) / 1e9));
+  figure.mean = *figure.energy / Seconds(length);
+  if (raw_ns == 0) figure.flags.set(Flag::zero);
+  set_coverage(figure, channel.gauge, kernel_of(channel.gauge), pace.spacing());
+  add_uncertainty(figure, channel, pace, spread, {}, std::nullopt);
+  bound(figure, length < pace.spacing());
   return figure;
 }
 

@@ -37,12 +37,30 @@ void Innovations::add(double value, std::uint64_t samples) noexcept {
   samples_ += same - 1;
 }
 
+// Written out: of a table of any length it is done for each row.
 void Innovations::add_sample(double value, double times) noexcept {
   if (samples_ >= lags_) {
-    const std::array<double, kTerms> terms = {1.0, before_[0], before_[1],
-                                              lags_ == kMostLags ? before_[2] : 0.0, value};
-    for (std::size_t i = 0; i < kTerms; ++i) {
-      for (std::size_t j = i; j < kTerms; ++j) products_[i][j] += times * terms[i] * terms[j];
+    const double one = times;
+    const double a = times * before_[0];
+    const double b = times * before_[1];
+    auto& [of_one, of_a, of_b, of_c, of_value] = products_;
+    of_one[0] += one;
+    of_one[1] += one * before_[0];
+    of_one[2] += one * before_[1];
+    of_one[4] += one * value;
+    of_a[1] += a * before_[0];
+    of_a[2] += a * before_[1];
+    of_a[4] += a * value;
+    of_b[2] += b * before_[1];
+    of_b[4] += b * value;
+    of_value[4] += times * value * value;
+    if (lags_ == kMostLags) {
+      const double c = times * before_[2];
+      of_one[3] += one * before_[2];
+      of_a[3] += a * before_[2];
+      of_b[3] += b * before_[2];
+      of_c[3] += c * before_[2];
+      of_c[4] += c * value;
     }
   }
   before_ = {value, before_[0], before_[1]};
@@ -74,7 +92,8 @@ void Recurrence::add(double value, std::uint64_t samples) noexcept {
   constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer samples
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(samples, kMostSamples); ++i) {
     double most = 0.0;
-    for (std::size_t lag = 1; lag <= std::min<std::uint64_t>(changing_, kMostSamples); ++lag) {
+    const std::size_t lags = std::min<std::uint64_t>(changing_, kMostSamples);
+    for (std::size_t lag = 1; lag <= lags; ++lag) {
       const double change = value - before_[lag - 1];
       came_back_[lag] += change * change < kNothing * most ? 1 : 0;
       most = std::max(most, change * change);

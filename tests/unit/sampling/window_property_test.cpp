@@ -222,5 +222,63 @@ TEST(WindowProperty, EnergyOfAGaugeIsThatOfItsValuesWhileTheyHeld) {
   EXPECT_GT(partly, kHistories * kWindows / 10);
 }
 
+Channel unknown_gauge() {
+  return {
+      .domain = Domain::nvidia_gpu(0), .metric = Metric::power_average, .gauge = {.scale = 1e-3}};
+}
+
+/// What `held_energy` says without it.
+EnergyFigure energy_of_history(const std::vector<HeldValue>& values, TimePoint end) {
+  const nanoseconds length = end - values.front().since;
+  const nanoseconds period =
+      std::max<nanoseconds>(milliseconds(1), length / static_cast<std::int64_t>(values.size()));
+  History history(unknown_gauge(), {.period = period, .longest_pause = 2 * length + period});
+  for (const HeldValue& value : values) {
+    history.add({.at = value.since, .raw = value.raw, .status = ReadStatus::ok});
+  }
+  return gauge_energy(history, values.front().since, end);
+}
+
+std::vector<HeldValue> some_values(std::mt19937_64& random) {
+  constexpr std::chrono::hours kOrigin{100};
+  const auto below = [&](std::uint64_t count) { return random() % count; };
+  const std::uint64_t period_ms = std::uint64_t{1} << below(13);
+  const std::uint64_t course = below(4);
+  std::vector<HeldValue> values;
+  TimePoint at{kOrigin};
+  std::uint64_t raw = 100'000;
+  for (std::uint64_t count = 1 + below(900); values.size() < count;) {
+    if (course == 1 && below(10) == 0) raw = 50'000 + 1000 * below(300);
+    if (course == 2) raw = 50'000 + below(300'000);
+    if (course == 3) raw = values.size() / 3 % 2 == 0 ? 80'000 : 240'000;
+    values.push_back({.since = at, .raw = raw});
+    at += milliseconds(1 + below(2 * period_ms));
+  }
+  return values;
+}
+
+TEST(HeldEnergy, IsThatOfAHistoryOfTheSameValues) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 300; ++i) {
+    const std::vector<HeldValue> values = some_values(random);
+    const TimePoint end = values.back().since + milliseconds(random() % 3000 + 1);
+    const EnergyFigure figure = held_energy(unknown_gauge(), values, end);
+    const EnergyFigure same = energy_of_history(values, end);
+    ASSERT_EQ(figure.energy, same.energy) << i;
+    ASSERT_EQ(figure.uncertainty, same.uncertainty) << i << ", " << values.size() << " values";
+    ASSERT_EQ(figure.common, same.common) << i;
+    ASSERT_EQ(figure.known, same.known) << i;
+    ASSERT_EQ(figure.mean, same.mean) << i;
+    ASSERT_EQ(figure.flags, same.flags) << i;
+  }
+}
+
+TEST(HeldEnergy, OfNoPowerIsZeroAndSaysSo) {
+  const std::vector<HeldValue> values(3, {.since = TimePoint(milliseconds(5)), .raw = 0});
+  const EnergyFigure figure = held_energy(unknown_gauge(), values, TimePoint(milliseconds(1005)));
+  EXPECT_EQ(figure.energy, Joules());
+  EXPECT_TRUE(figure.flags.has(Flag::zero));
+}
+
 }  // namespace
 }  // namespace wattle
