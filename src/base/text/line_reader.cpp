@@ -29,11 +29,16 @@ std::optional<std::string_view> LineReader::next() {
   std::size_t searched = 0;
   while (true) {
     const char* const from = buffer_.data() + begin_ + searched;
-    const void* const found = std::memchr(from, '\n', end_ - begin_ - searched);
+    const void* const found = std::memchr(from, line_end_, end_ - begin_ - searched);
     if (found != nullptr) {
       const auto* const line_end = static_cast<const char*>(found);
       std::string_view line(buffer_.data() + begin_,
                             static_cast<std::size_t>(line_end - buffer_.data()) - begin_);
+      if (ends_in_cr() && line.find('\n') != std::string_view::npos) {
+        line_end_ = '\n';  // the first bytes were no lines
+        searched = 0;
+        continue;
+      }
       begin_ += line.size() + 1;
       if (std::exchange(too_long_, false) || line.size() > max_line_bytes_) {
         ++damaged_;
@@ -94,9 +99,15 @@ void LineReader::recognize() {
   is_recognized_ = true;
   start_ = file_start({buffer_.data(), end_});
   begin_ = start_.mark_bytes;
-  if (start_.encoding == Encoding::utf8) return;
-  decoder_ = Utf16Decoder(start_.encoding == Encoding::utf16_little);
-  decode(begin_);
+  if (start_.encoding != Encoding::utf8) {
+    decoder_ = Utf16Decoder(start_.encoding == Encoding::utf16_little);
+    decode(begin_);
+  }
+  const std::string_view text(buffer_.data() + begin_, end_ - begin_);
+  // The last one may be the first half of "\r\n".
+  const std::size_t cr = text.find('\r');
+  const bool has_cr = cr != std::string_view::npos && cr + 1 < text.size() && text[cr + 1] != '\r';
+  if (has_cr && text.find('\n') == std::string_view::npos) line_end_ = '\r';
 }
 
 void LineReader::decode(std::size_t from) {

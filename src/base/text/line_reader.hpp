@@ -24,14 +24,18 @@ class LineReader {
   explicit LineReader(Fd file, std::size_t max_line_bytes = kMaxLineBytes,
                       LastLine last = LastLine::is_damaged_without_end);
 
-  /// The next line, without its end ("\n", "\r\n", "\r\r\n"); valid until the next call.
-  /// Absent at the end of the file, or of what can be read of it: see `error`.
+  /// The next line, without its end ("\n", "\r\n", "\r\r\n"; or "\r" alone: see `ends_in_cr`);
+  /// valid until the next call. Absent at the end of the file, or of what can be read of it: see
+  /// `error`.
   [[nodiscard]] std::optional<std::string_view> next();
 
   /// The `errno` that reading stopped with; 0 while it did not.
   [[nodiscard]] int error() const noexcept { return error_; }
   /// Lines that were too long, and a last one without its end, which `next` does not give.
   [[nodiscard]] std::size_t damaged() const noexcept { return damaged_; }
+  /// True if lines end in "\r" alone, as old spreadsheets write them: the first bytes have some of
+  /// those and no "\n". Once `next` was called.
+  [[nodiscard]] bool ends_in_cr() const noexcept { return line_end_ == '\r'; }
   /// What the first bytes showed, once `next` was called.
   [[nodiscard]] const FileStart& start() const noexcept { return start_; }
 
@@ -55,6 +59,7 @@ class LineReader {
   bool too_long_ = false;  ///< the begin of the line is gone already
   int error_ = 0;
   bool is_recognized_ = false;
+  char line_end_ = '\n';
   FileStart start_;
   Utf16Decoder decoder_;
   std::string decoded_;  ///< reused

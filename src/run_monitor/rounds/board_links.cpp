@@ -124,6 +124,45 @@ std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
   return links;
 }
 
+bool have_changed_places(const std::vector<RowTrace>& before, const std::vector<RowTrace>& now,
+                         MemoryEvidence memory) {
+  constexpr double kMoved = 0.7;
+  constexpr double kClearly = 2.0;
+  const auto gain_of = [&](std::size_t from, std::size_t to) {
+    return link_cost(before[to], now[to], memory) - link_cost(before[from], now[to], memory);
+  };
+  const auto is_known = [&](std::size_t i) {
+    return before[i].time_ms != 0 && now[i].time_ms != 0;
+  };
+  std::vector<std::size_t> moved;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    bool has_moved = false;
+    for (std::size_t from = 0; from < now.size() && is_known(i) && !has_moved; ++from) {
+      has_moved = is_known(from) && gain_of(from, i) >= kMoved;
+    }
+    if (has_moved) moved.push_back(i);
+  }
+  // A board whose memory is that of a new job is like another one by chance, but not the other way
+  // round.
+  double sum = 0.0;
+  for (const std::size_t to : moved) {
+    double most = 0.0;
+    for (const std::size_t from : moved) most = std::max(most, gain_of(from, to));
+    if (most < kMoved) return false;
+    sum += most;
+  }
+  return sum > kClearly;
+}
+
+const RowTrace& settled_board(Traces rows) noexcept {
+  constexpr double kSame = 0.5;
+  if (rows.size() < 3) return rows.back();
+  const bool is_settled = continuity_cost(rows[0], rows[1]) < kSame &&
+                          continuity_cost(rows[1], rows[2]) < kSame &&
+                          !are_unlike(rows[0], rows[1]) && !are_unlike(rows[1], rows[2]);
+  return is_settled ? rows[1] : rows[2];
+}
+
 std::vector<PlacedBoard> placed_of(const RoundModel& model, std::size_t first,
                                    const std::vector<RowTrace>& boards) {
   std::vector<PlacedBoard> placed;

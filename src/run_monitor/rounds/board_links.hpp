@@ -42,6 +42,15 @@ class MemoryInUse {
 std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
                                       const std::vector<RowTrace>& now, MemoryEvidence memory);
 
+/// True if some boards are clearly more like others of them before than like those of their own
+/// positions: they changed places. Positions without a time are left out.
+bool have_changed_places(const std::vector<RowTrace>& before, const std::vector<RowTrace>& now,
+                         MemoryEvidence memory);
+
+/// Of rows of one board next to a change of the order, the nearest first: one that is of it for
+/// sure. The nearest may be of the other order, and show other boards. `rows`: not empty.
+const RowTrace& settled_board(Traces rows) noexcept;
+
 /// False where a link changes the order: a writer that goes on does not.
 bool is_in_order(const BoardLinks& links);
 

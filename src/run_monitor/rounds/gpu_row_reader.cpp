@@ -8,6 +8,10 @@
 #include <initializer_list>
 #include <optional>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
 #include "run_monitor/tables/column_title.hpp"
@@ -15,15 +19,32 @@
 namespace wattle {
 namespace {
 
-constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
 constexpr std::size_t kMostShown = 40;  // bytes of a cell in a message
 
 /// Columns that name a GPU, the surest first.
 constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
                                                   "gpu_serial", "pci.bus_id", "gpu_bus_id"};
 
+#ifdef __SSE2__
+
+constexpr std::size_t kStepBytes = sizeof(__m128i);
+constexpr std::size_t kBitsPerByte = 1;
+
+/// A bit for each byte that is a comma, the first byte in the lowest one.
+inline std::uint64_t commas_in(const char* bytes) noexcept {
+  __m128i block;
+  std::memcpy(&block, bytes, sizeof block);
+  const __m128i found = _mm_cmpeq_epi8(block, _mm_set1_epi8(','));
+  return static_cast<unsigned>(_mm_movemask_epi8(found));
+}
+
+#else
+
+constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
+constexpr std::size_t kBitsPerByte = 8;
+
 /// The highest bit of each byte that is a comma, the first byte in the lowest ones.
-std::uint64_t commas_in(const char* bytes) noexcept {
+inline std::uint64_t commas_in(const char* bytes) noexcept {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   std::uint64_t word = 0;
   std::memcpy(&word, bytes, sizeof word);
@@ -33,28 +54,37 @@ std::uint64_t commas_in(const char* bytes) noexcept {
   return ~(low_bits | word) & kEach * 0x80;
 }
 
+#endif
+
 }  // namespace
 
 std::size_t GpuRowReader::split(std::string_view line) noexcept {
-  std::size_t count = 0;
-  std::size_t begin = 0;
-  const auto end_cell = [&](std::size_t end) {
-    if (count < kMostColumns) cells_[count] = line.substr(begin, end - begin);
-    count += count <= kMostColumns ? 1 : 0;
+  const char* const data = line.data();
+  const char* begin = data;
+  std::string_view* cell = cells_.data();
+  const std::string_view* const last = cell + kMostColumns;
+  const auto end_cell = [&](const char* end) {
+    if (cell == last) return false;
+    *cell++ = std::string_view(begin, static_cast<std::size_t>(end - begin));
     begin = end + 1;
+    return true;
   };
+  bool has_room = true;
   std::size_t i = 0;
-  for (; i + kStepBytes <= line.size(); i += kStepBytes) {
-    for (std::uint64_t commas = commas_in(line.data() + i); commas != 0; commas &= commas - 1) {
-      end_cell(i + static_cast<std::size_t>(std::countr_zero(commas)) / 8);
+  for (; i + kStepBytes <= line.size() && has_room; i += kStepBytes) {
+    for (std::uint64_t commas = commas_in(data + i); commas != 0 && has_room;
+         commas &= commas - 1) {
+      has_room =
+          end_cell(data + i + static_cast<std::size_t>(std::countr_zero(commas)) / kBitsPerByte);
     }
   }
-  for (; i < line.size(); ++i) {
-    if (line[i] == ',') end_cell(i);
+  for (; i < line.size() && has_room; ++i) {
+    if (line[i] == ',') has_room = end_cell(data + i);
   }
-  end_cell(line.size());
+  has_room = has_room && end_cell(data + line.size());
+  const auto count = static_cast<std::size_t>(cell - cells_.data());
   cells_[kNone] = {};
-  return count;
+  return has_room ? count : kMostColumns + 1;
 }
 
 bool GpuRowReader::take_header(std::string_view line) {
@@ -132,13 +162,13 @@ GpuRow GpuRowReader::read(std::string_view line) noexcept {
   row.mem_util = cell_of(columns_.mem_util);
   row.memory = cell_of(columns_.memory);
   row.power = has_other_powers_ ? power() : cell_of(columns_.powers[0]);
-  if (!has_index() && !has_uuid()) add_evidence(row);
+  if (!has_uuid()) add_evidence(row);
   return row;
 }
 
 void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
-  row.memory_total = parse_cell(cells_[columns_.memory_total]);
-  row.temperature = parse_cell(cells_[columns_.temperature]);
+  row.memory_total = parse_cell(cells_[columns_.memory_total], has_room(columns_.memory_total));
+  row.temperature = parse_cell(cells_[columns_.temperature], has_room(columns_.temperature));
   if (columns_.name == kNone) return;
   const std::string_view name = trimmed(cells_[columns_.name]);
   row.model = name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));

@@ -77,7 +77,12 @@ class GpuRowReader {
   /// Fills `cells_`; their number, at most one more than there is room for.
   std::size_t split(std::string_view line) noexcept;
   [[nodiscard]] Cell cell_of(const Column& column) const noexcept {
-    return parse_cell(cells_[column.place], column.unit);
+    return parse_cell(cells_[column.place], column.unit, has_room(column.place));
+  }
+  /// True if eight bytes that end with a cell are bytes of the line.
+  [[nodiscard]] bool has_room(std::size_t place) const noexcept {
+    const std::string_view cell = cells_[place];
+    return cells_[0].data() + sizeof(std::uint64_t) <= cell.data() + cell.size() && place != kNone;
   }
   [[nodiscard]] Cell power() noexcept;
   /// What shows whose row it is.

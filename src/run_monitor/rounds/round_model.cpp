@@ -77,8 +77,7 @@ bool are_different(const Moments& one, const Moments& other, double least) noexc
 
 }  // namespace
 
-double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept {
-  if (one.temperature == other.temperature && one.used_mib == other.used_mib) return 0.0;
+double cost_of_change(const RowTrace& one, const RowTrace& other) noexcept {
   double cost = 0.0;
   if (one.temperature >= 0.0F && other.temperature >= 0.0F) {
     constexpr double kUsual = 1.0;  // degrees from one row to the next
@@ -92,13 +91,6 @@ double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept {
     cost += std::min(kMostContinuity, 40.0 * of_most);
   }
   return cost;
-}
-
-bool are_unlike(const RowTrace& one, const RowTrace& other) noexcept {
-  const bool has_totals = one.total_mib >= 0.0F && other.total_mib >= 0.0F;
-  const bool has_models = one.model != 0 && other.model != 0;
-  return (has_totals && one.total_mib != other.total_mib) ||
-         (has_models && one.model != other.model);
 }
 
 RoundModel RoundModel::of_window(Traces rows, std::size_t gpus) {

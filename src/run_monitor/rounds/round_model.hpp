@@ -31,12 +31,23 @@ struct RowTrace {
 
 using Traces = std::span<const RowTrace>;
 
+/// `continuity_cost` of rows that are not the same.
+[[nodiscard]] double cost_of_change(const RowTrace& one, const RowTrace& other) noexcept;
+
 /// How unlikely it is that two rows are of one GPU, as a negative logarithm; of what changes
 /// slowly.
-[[nodiscard]] double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept;
+[[nodiscard]] inline double continuity_cost(const RowTrace& one, const RowTrace& other) noexcept {
+  const bool is_same = one.temperature == other.temperature && one.used_mib == other.used_mib;
+  return is_same ? 0.0 : cost_of_change(one, other);
+}
 
 /// True if they show that their GPUs are different boards.
-[[nodiscard]] bool are_unlike(const RowTrace& one, const RowTrace& other) noexcept;
+[[nodiscard]] inline bool are_unlike(const RowTrace& one, const RowTrace& other) noexcept {
+  const bool has_totals = one.total_mib >= 0.0F && other.total_mib >= 0.0F;
+  const bool has_models = one.model != 0 && other.model != 0;
+  return (has_totals && one.total_mib != other.total_mib) ||
+         (has_models && one.model != other.model);
+}
 
 /// The order and the times of the rows of `gpus` GPUs. Position s is the s-th row of a round; which
 /// of them is the first GPU is not known before the pauses are compared. Threads: a value type.

@@ -1,6 +1,8 @@
 #include "run_monitor/rounds/round_path.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -29,25 +31,67 @@ struct Move {
   std::uint16_t from = 0;
 };
 
-/// The moves from the row before to each position, at their costs.
+/// What gaps cost from each position. Most of a table are of a few lengths in whole milliseconds.
+/// Threads: one at a time.
+class GapCosts {
+ public:
+  explicit GapCosts(const RoundModel& model)
+      : model_(&model),
+        most_missing_(std::min(model.gpus() - 1, RoundModel::kMostMissing)),
+        lengths_(kKept, kNone),
+        costs_(kKept * model.gpus() * (most_missing_ + 1)) {}
+
+  [[nodiscard]] std::size_t most_missing() const noexcept { return most_missing_; }
+  /// By position, then by rows that are missing. Valid until the next call.
+  [[nodiscard]] const float* of(std::int64_t gap_ms) {
+    const std::size_t place = static_cast<std::uint64_t>(gap_ms) % kKept;
+    const std::size_t size = model_->gpus() * (most_missing_ + 1);
+    float* const costs = costs_.data() + place * size;
+    if (lengths_[place] == gap_ms) return costs;
+    lengths_[place] = gap_ms;
+    float* cost = costs;
+    for (std::size_t from = 0; from < model_->gpus(); ++from) {
+      for (std::size_t missing = 0; missing <= most_missing_; ++missing) {
+        const double time = model_->time_cost(from, missing, static_cast<double>(gap_ms));
+        *cost++ = static_cast<float>(time);
+      }
+    }
+    return costs;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 32;
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+  const RoundModel* model_;
+  std::size_t most_missing_;
+  std::vector<std::int64_t> lengths_;
+  Costs costs_;
+};
+
+/// The moves from the row before to each position, at their costs. Threads: one at a time.
 class Moves {
  public:
-  Moves(const RoundModel& model, Traces rows) : model_(&model), rows_(rows) {}
+  Moves(const RoundModel& model, Traces rows) : model_(&model), rows_(rows), gaps_(model) {}
 
   /// Calls `take(from, to, cost, missing, is_copy)`.
   template <class Take>
-  void each(std::size_t row, Take take) const {
+  void each(std::size_t row, Take take) {
     const std::size_t n = model_->gpus();
     const RowTrace& now = rows_[row];
     const RowTrace& last = rows_[row - 1];
-    const auto gap_ms = static_cast<double>(now.time_ms - last.time_ms);
     const bool is_copy = now.is_copy_of(last);
-    const std::size_t most = std::min(n - 1, RoundModel::kMostMissing);
+    const float* time = gaps_.of(now.time_ms - last.time_ms);
+    const std::size_t most = gaps_.most_missing();
+    std::array<float, RoundModel::kMostMissing + 1> missing_costs{};
+    for (std::size_t missing = 0; missing <= most; ++missing) {
+      missing_costs[missing] = missing_cost(missing, now.torn_before);
+    }
     for (std::size_t from = 0; from < n; ++from) {
+      std::size_t to = from;
       for (std::size_t missing = 0; missing <= most; ++missing) {
-        const auto time = static_cast<float>(model_->time_cost(from, missing, gap_ms));
-        take(from, (from + missing + 1) % n, time + missing_cost(missing, now.torn_before),
-             static_cast<std::uint8_t>(missing), false);
+        to = to + 1 == n ? 0 : to + 1;
+        take(from, to, *time++ + missing_costs[missing], static_cast<std::uint8_t>(missing), false);
       }
       if (is_copy) take(from, from, kCopy, std::uint8_t{0}, true);
     }
@@ -59,13 +103,13 @@ class Moves {
  private:
   const RoundModel* model_;
   Traces rows_;
+  GapCosts gaps_;
 };
 
 /// The first way: each path carries what its GPUs showed last.
-std::vector<std::uint16_t> first_positions(Traces rows, const RoundModel& model,
+std::vector<std::uint16_t> first_positions(Traces rows, const RoundModel& model, Moves& moves,
                                            std::optional<std::size_t> first) {
   const std::size_t n = model.gpus();
-  const Moves moves(model, rows);
   constexpr float kNever = std::numeric_limits<float>::max() / 4;
   Costs now(n, 0.0F);
   Costs next(n);
@@ -159,7 +203,7 @@ struct Forward {
 
 constexpr float kNever = std::numeric_limits<float>::max() / 4;
 
-Forward go_forward(std::size_t count, std::size_t n, const Costs& own, const Moves& moves,
+Forward go_forward(std::size_t count, std::size_t n, const Costs& own, Moves& moves,
                    std::optional<std::size_t> first) {
   Forward forward{.positions = n, .costs = Costs(n * count), .ways = std::vector<Move>(n * count)};
   for (std::size_t s = 0; s < n; ++s) forward.costs[s] = first && *first != s ? kNever : own[s];
@@ -227,7 +271,7 @@ RoundPath read_back(Traces rows, const RoundModel& model, Forward& forward) {
 }
 
 /// By how much the best path through another position costs more, row by row.
-void find_margins(RoundPath& path, const Forward& forward, const Costs& own, const Moves& moves) {
+void find_margins(RoundPath& path, const Forward& forward, const Costs& own, Moves& moves) {
   const std::size_t n = forward.positions;
   Costs backward(n, 0.0F);
   Costs earlier(n);
@@ -249,7 +293,85 @@ void find_margins(RoundPath& path, const Forward& forward, const Costs& own, con
   }
 }
 
+/// What the boards show at each position next to irregular rows, before and after them.
+class BoardsAround {
+ public:
+  BoardsAround(Traces rows, const RoundPath& path, const RowRange& irregular, std::size_t gpus)
+      : rows_(rows), before_(gpus, kUnseen), after_(gpus, kUnseen) {
+    const std::size_t first = irregular.begin - std::min(irregular.begin, gpus);
+    for (std::size_t i = first; i-- > first - std::min(first, 2 * gpus);) {
+      if (before_[path.positions[i]] == kUnseen) before_[path.positions[i]] = i;
+    }
+    for (std::size_t i = irregular.end; i < std::min(rows.size(), irregular.end + 2 * gpus); ++i) {
+      if (after_[path.positions[i]] == kUnseen) after_[path.positions[i]] = i;
+    }
+  }
+  /// Of a row at a position; 0 where it was not seen.
+  [[nodiscard]] double cost_of(std::size_t row, std::size_t position) const noexcept {
+    double least = kMost;
+    for (const std::size_t seen : {before_[position], after_[position]}) {
+      if (seen == kUnseen) continue;
+      least = std::min(least, are_unlike(rows_[row], rows_[seen])
+                                  ? static_cast<double>(kOtherBoard)
+                                  : continuity_cost(rows_[row], rows_[seen]));
+    }
+    return least == kMost ? 0.0 : least;
+  }
+
+ private:
+  static constexpr std::size_t kUnseen = ~std::size_t{0};
+  static constexpr double kMost = 1e9;
+  Traces rows_;
+  std::vector<std::size_t> before_;
+  std::vector<std::size_t> after_;
+};
+
+/// Times show that a row is missing somewhere in a round, the boards show where. Where they
+/// contradict the path, the rows in between are of unknown boards; so is a row of that round which
+/// may just as well be a late one next to where it is.
+void doubt_misplaced(RoundPath& path, Traces rows, std::size_t gpus) {
+  constexpr double kClearly = 3.0;
+  constexpr float kSureNextToMissing = 12.0F;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::size_t missing = path.missing[i];
+    if (gpus == 1 || missing == 0 || missing >= gpus) continue;
+    const BoardsAround boards(rows, path, irregular_around(path, i, gpus), gpus);
+    // Rows from `begin` on, one by one in one direction, at positions that are `shift` further.
+    const auto doubt = [&](std::size_t count, auto row_of, std::size_t shift) {
+      double gain = 0.0;
+      double most = kClearly;
+      std::size_t doubted = 0;
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::size_t row = row_of(k);
+        const std::size_t at = path.positions[row];
+        gain += boards.cost_of(row, at) - boards.cost_of(row, (at + shift) % gpus);
+        if (gain > most) doubted = k + 1;
+        most = std::max(most, gain);
+      }
+      for (std::size_t k = 0; k < doubted; ++k) path.margins[row_of(k)] = 0.0F;
+    };
+    doubt(
+        std::min(i, gpus), [i](std::size_t k) { return i - 1 - k; }, missing);
+    doubt(
+        std::min(rows.size() - i, gpus), [i](std::size_t k) { return i + k; }, gpus - missing);
+    for (std::size_t k = i - std::min(i, gpus); k < std::min(rows.size(), i + gpus); ++k) {
+      if (path.margins[k] < kSureNextToMissing) path.margins[k] = 0.0F;
+    }
+  }
+}
+
 }  // namespace
+
+RowRange irregular_around(const RoundPath& path, std::size_t k, std::size_t gpus) {
+  RowRange range{.begin = k, .end = k + 1};
+  for (std::size_t i = k; i > 0 && i + gpus >= range.begin; --i) {
+    if (path.events[i] > 0.0F) range.begin = i;
+  }
+  for (std::size_t i = k; i < path.events.size() && i < range.end + gpus; ++i) {
+    if (path.events[i] > 0.0F) range.end = i + 1;
+  }
+  return range;
+}
 
 RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t gpus) {
   const std::size_t most = std::min(2 * gpus, rows.size());
@@ -264,12 +386,13 @@ RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t g
 }
 
 RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first) {
-  const std::vector<std::uint16_t> early = first_positions(rows, model, first);
+  Moves moves(model, rows);
+  const std::vector<std::uint16_t> early = first_positions(rows, model, moves, first);
   const Costs own = own_costs(rows, model, early);
-  const Moves moves(model, rows);
   Forward forward = go_forward(rows.size(), model.gpus(), own, moves, first);
   RoundPath path = read_back(rows, model, forward);
   find_margins(path, forward, own, moves);
+  doubt_misplaced(path, rows, model.gpus());
   return path;
 }
 

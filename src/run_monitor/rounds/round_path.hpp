@@ -34,6 +34,9 @@ struct RowRange {
 /// others may be of another number of GPUs, of which one left or came.
 [[nodiscard]] RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t gpus);
 
+/// Irregular rows of a path that are within a round of each other, around the row `k`.
+[[nodiscard]] RowRange irregular_around(const RoundPath& path, std::size_t k, std::size_t gpus);
+
 /// Finds the path of all rows. `first`: the position of the first row, where it is known.
 [[nodiscard]] RoundPath find_path(Traces rows, const RoundModel& model,
                                   std::optional<std::size_t> first = std::nullopt);

@@ -264,12 +264,29 @@ class Solver {
   RoundSolution solve() {
     solve({.begin = 0, .end = rows_.size()}, 0, gpus_);
     std::ranges::sort(solution_.pieces, {}, &RoundPiece::begin);
+    if (has_uneven_paces()) doubt(RoundDoubt::gpus);
     return std::move(solution_);
   }
 
  private:
   void doubt(RoundDoubt why) {
     if (solution_.doubt == RoundDoubt::none) solution_.doubt = why;
+  }
+
+  /// True where even times are a round of several GPUs at another pace than other rounds of as
+  /// many: they may as well be of fewer.
+  [[nodiscard]] bool has_uneven_paces() const {
+    constexpr double kMost = 1.5;
+    const auto& pieces = solution_.pieces;
+    return std::ranges::any_of(pieces, [&](const RoundPiece& even) {
+      if (even.model.gpus() == 1 || even.model.first_position()) return false;
+      return std::ranges::any_of(pieces, [&](const RoundPiece& other) {
+        const double period_ms = other.model.period_ms();
+        return other.model.gpus() == even.model.gpus() && other.model.first_position() &&
+               (even.model.period_ms() > kMost * period_ms ||
+                even.model.period_ms() * kMost < period_ms);
+      });
+    });
   }
 
   /// Rows that are too few to know anything of are left out.

@@ -59,8 +59,8 @@ RowTrace trace_of(const GpuRow& row, std::uint32_t torn_before) noexcept {
 
 bool is_sure_of(const RoundPiece& piece, std::size_t i) noexcept {
   const std::size_t k = i - piece.begin;
-  return piece.model.gpus() == 1 ||
-         (piece.path.margins[k] >= kSure && piece.path.events[k] == 0.0F);
+  const bool is_only_one = piece.model.gpus() == 1;
+  return (is_only_one || piece.path.margins[k] >= kSure) && piece.path.events[k] == 0.0F;
 }
 
 /// Of rows that are not at the ends, where they may be of another order.
@@ -79,11 +79,14 @@ MemoryInUse memory_of(Traces rows, const RoundPiece& piece, std::size_t begin, s
 std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_t begin,
                                 std::size_t end, std::size_t first) {
   const std::size_t n = piece.model.gpus();
-  std::vector<RowTrace> boards(n);
-  std::vector<int> seen(n, 0);
+  std::vector<std::vector<RowTrace>> seen(n);
   for (std::size_t i = begin; i < end; ++i) {
-    const std::size_t place = (piece.path.positions[i - piece.begin] + n - first) % n;
-    if (is_sure_of(piece, i) && ++seen[place] <= 2) boards[place] = rows[i];
+    std::vector<RowTrace>& of_place = seen[(piece.path.positions[i - piece.begin] + n - first) % n];
+    if (is_sure_of(piece, i) && of_place.size() < 3) of_place.push_back(rows[i]);
+  }
+  std::vector<RowTrace> boards(n);
+  for (std::size_t place = 0; place < n; ++place) {
+    if (!seen[place].empty()) boards[place] = settled_board(seen[place]);
   }
   return boards;
 }
@@ -169,7 +172,7 @@ bool RowAssigner::is_usual(const RowTrace& row) const noexcept {
   if (are_unlike(row, model.board(position))) return false;
   constexpr double kJump = 7.0;
   const std::size_t track = order_->tracks[order_->place_of(position)];
-  return continuity_cost(row, tracks_[track].last) < kJump;
+  return continuity_cost(row, tracks_[track].last()) < kJump;
 }
 
 void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) {
@@ -177,8 +180,10 @@ void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) 
   positions_[trace] = position;
   orders_[trace] = unlinked_orders_;
   if (is_sure) found_[trace] = track;
-  tracks_[track].earlier = std::exchange(tracks_[track].last, traces_[trace]);
-  tracks_[track].has_earlier = order_->rows >= order_->model.gpus();
+  Track& of_row = tracks_[track];
+  std::ranges::copy_backward(of_row.recent.begin(), of_row.recent.end() - 1, of_row.recent.end());
+  of_row.recent.front() = traces_[trace];
+  ++of_row.rows;
   order_->last_position = position;
   order_->last = traces_[trace];
   ++order_->rows;
@@ -259,6 +264,7 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
               .last = traces_[begin],
               .memory = memory_of(traces_, piece, begin, end, first.value_or(0))};
   order.tracks = link(piece, begin, end, order);
+  for (const std::size_t track : order.tracks) tracks_[track].rows *= is_change ? 0 : 1;
   if (n > most_gpus_) {
     most_gpus_ = n;
     for (Track& track : tracks_) track.place.reset();
@@ -316,7 +322,7 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
   const std::vector<RowTrace> now = boards_of(traces_, piece, begin, end, next.first);
   std::vector<RowTrace> before;
   for (const std::size_t track : order_->tracks) {
-    before.push_back(tracks_[track].has_earlier ? tracks_[track].earlier : tracks_[track].last);
+    before.push_back(tracks_[track].settled());
   }
   MemoryInUse memory_before = order_->memory;
   MemoryInUse memory_now = next.memory;
@@ -355,7 +361,7 @@ std::optional<std::size_t> RowAssigner::earlier_track(std::size_t place,
   for (std::size_t track = 0; track < tracks_.size(); ++track) {
     const bool is_there = std::ranges::find(order_->tracks, track) != order_->tracks.end();
     const bool is_place = tracks_[track].place == place;
-    if (!is_there && is_place && !are_unlike(tracks_[track].last, now)) return track;
+    if (!is_there && is_place && !are_unlike(tracks_[track].last(), now)) return track;
   }
   return std::nullopt;
 }

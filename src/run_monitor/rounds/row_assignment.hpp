@@ -1,6 +1,8 @@
 // Which row is of which GPU, in a table that does not name them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,10 +52,15 @@ class RowAssigner {
 
  private:
   struct Track {
-    RowTrace last;
-    RowTrace earlier;  ///< the row before: the last one may be of an order that had changed
-    bool has_earlier = false;
+    static constexpr std::size_t kRecent = 3;
+    std::array<RowTrace, kRecent> recent{};  ///< its last rows, the newest first
+    std::size_t rows = 0;                    ///< in the order that is followed
     std::optional<std::size_t> place{};
+
+    [[nodiscard]] const RowTrace& last() const noexcept { return recent.front(); }
+    [[nodiscard]] const RowTrace& settled() const noexcept {
+      return settled_board(Traces(recent).first(std::clamp<std::size_t>(rows, 1, kRecent)));
+    }
   };
   /// The order that the rows follow now.
   struct Order {

@@ -1,9 +1,13 @@
 #include "run_monitor/tables/gpu_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text/split.hpp"
+#include "base/text/text.hpp"
 
 namespace wattle {
 namespace {
@@ -11,6 +15,10 @@ namespace {
 constexpr const char* kNoTimes =
     "which GPU a row is of is unknown (no column index or uuid, and no times): no figures per "
     "GPU, no energy";
+
+constexpr const char* kTooFewRows =
+    "a GPU that left or came has too few rows for its energy, and which rows are its own is "
+    "unknown: no figures per GPU, no energy; log with --query-gpu=index,...";
 
 }  // namespace
 
@@ -41,7 +49,9 @@ void GpuCsv::take_row(std::string_view line) {
     last_ms_ = *row.time_ms;
   }
   if (has_names()) {
-    count(row.is_good() ? named_gpu() : nullptr, row);
+    Gpu* const gpu = row.is_good() ? named_gpu() : nullptr;
+    if (gpu != nullptr && !reader_.has_uuid()) gpu->shared.add(row);
+    count(gpu, row);
     return;
   }
   if (!guesses_gpus()) {
@@ -193,6 +203,20 @@ Seconds GpuCsv::absence_of(std::size_t gpu) const {
   return Seconds(static_cast<double>(absent_ms) * 1e-3);
 }
 
+std::string GpuCsv::shared_number() const {
+  if (reader_.has_uuid()) return {};
+  for (const Gpu& gpu : gpus_) {
+    const std::string evidence = gpu.shared.evidence();
+    if (evidence.empty()) continue;
+    return fmt::format(
+        "the rows of index {} are of more than one GPU ({}): no figures per GPU, no energy; log "
+        "with "
+        "--query-gpu=uuid,...",
+        printable(gpu.name), evidence);
+  }
+  return {};
+}
+
 GpuTable GpuCsv::figures() const {
   GpuSpreads all = unassigned_;
   for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
@@ -202,6 +226,10 @@ GpuTable GpuCsv::figures() const {
   table.problem = lacks_time_ ? kNoTimes : assigner_.reason();
   table.gpus_by = gpus_by();
   table.unassigned_rows = unassigned_rows_;
+  if (const std::string shared = shared_number(); !shared.empty()) {
+    table.problem = shared;
+    return table;
+  }
   if (outcome == RowAssigner::Outcome::unknown) return table;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Gpu& gpu = gpus_[i];
@@ -215,7 +243,13 @@ GpuTable GpuCsv::figures() const {
     table.gpus.push_back(std::move(summary));
   }
   sum_energies(table);
-  if (outcome == RowAssigner::Outcome::total_only) table.gpus.clear();
+  const auto lacking = std::ranges::count_if(
+      table.gpus, [](const GpuSummary& gpu) { return gpu.power_watts_mean && !gpu.energy; });
+  const bool is_one_lacking = lacking > 0 && lacking < std::ssize(table.gpus);
+  if (guesses_gpus() && is_one_lacking && table.problem.empty()) table.problem = kTooFewRows;
+  if (outcome == RowAssigner::Outcome::total_only || table.problem == kTooFewRows) {
+    table.gpus.clear();
+  }
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include "run_monitor/rounds/gpu_row_reader.hpp"
 #include "run_monitor/rounds/row_assignment.hpp"
 #include "run_monitor/rounds/row_gaps.hpp"
+#include "run_monitor/rounds/shared_number.hpp"
 #include "run_monitor/tables/table_figures.hpp"
 #include "run_monitor/tables/table_power.hpp"
 
@@ -57,6 +58,7 @@ class GpuCsv : RowCounts {
     std::optional<std::int64_t> first_ms{};
     std::int64_t last_ms = 0;
     std::uint32_t order = 0;  ///< of its last row
+    SharedNumber shared{};    ///< where a number is all that names it
   };
 
   void take_row(std::string_view line);
@@ -75,6 +77,8 @@ class GpuCsv : RowCounts {
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
   [[nodiscard]] GpuTable figures() const;
+  /// What shows that rows of one number are of several GPUs; empty for nothing.
+  [[nodiscard]] std::string shared_number() const;
   [[nodiscard]] std::string gpus_by() const;
   /// As if there were no more rows.
   [[nodiscard]] GpuCsv ended() const;

@@ -24,6 +24,10 @@ constexpr std::string_view without_blanks(std::string_view text) noexcept {
   return text;
 }
 
+constexpr bool ends_with_blank(std::string_view text) noexcept {
+  return !text.empty() && is_blank(text.back());
+}
+
 constexpr bool is_unit(char c) noexcept { return is_letter(c) || c == '%' || c == '/'; }
 
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
@@ -51,6 +55,16 @@ std::uint64_t word_of(std::string_view text) noexcept {
   return size == kWordBytes ? word : word << 8 * (kWordBytes - size) | kZeros >> 8 * size;
 }
 
+/// The same where eight bytes that end with the text can be read.
+std::uint64_t word_before(std::string_view text) noexcept {
+  constexpr std::uint64_t kZeros = 0x3030303030303030;
+  const std::size_t size = text.size();
+  const auto word = loaded<std::uint64_t>(text.data() + size - kWordBytes);
+  if (size == kWordBytes) return word;
+  const std::uint64_t others = (std::uint64_t{1} << 8 * (kWordBytes - size)) - 1;
+  return (word & ~others) | (kZeros & others);
+}
+
 /// Of a word of digits; false for other characters.
 bool take_digits(std::uint64_t word, std::uint64_t& number) noexcept {
   constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
@@ -72,10 +86,9 @@ constexpr std::size_t kMostDigits = 15;
 constexpr std::array<double, kMostDigits + 1> kPowers = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// `parse_plain` of up to eight characters, of which the first is a digit.
-bool parse_short(std::string_view text, double& value) noexcept {
+/// `parse_plain` of a word of up to eight characters, of which the first is a digit.
+inline bool parse_short(std::uint64_t word, double& value) noexcept {
   constexpr std::uint64_t kEach = 0x0101010101010101;
-  std::uint64_t word = word_of(text);
   const std::uint64_t points = word ^ kEach * '.';  // now a point is a zero
   const std::uint64_t first = (points - kEach) & ~points & kEach * 0x80;
   std::size_t decimals = 0;
@@ -96,10 +109,12 @@ bool parse_short(std::string_view text, double& value) noexcept {
 }
 
 /// The plain numbers that nearly all cells are; false for others, which may be numbers too.
-bool parse_plain(std::string_view text, double& value) noexcept {
+inline bool parse_plain(std::string_view text, bool has_room, double& value) noexcept {
   if (text.empty() || text.size() > kMostDigits || !is_digit(text[0])) return false;
   if constexpr (std::endian::native == std::endian::little) {
-    if (text.size() <= kWordBytes) return parse_short(text, value);
+    if (text.size() <= kWordBytes) {
+      return parse_short(has_room ? word_before(text) : word_of(text), value);
+    }
   }
   std::uint64_t digits = 0;
   std::size_t point = text.size();
@@ -183,10 +198,11 @@ double converted(double value, const UnitFactor& factor) noexcept {
 
 }  // namespace
 
-Cell parse_cell(std::string_view text) noexcept {
+Cell parse_cell(std::string_view text, bool has_room) noexcept {
+  has_room = has_room && !ends_with_blank(text);
   text = without_blanks(text);
   Cell cell{.kind = Cell::Kind::number};
-  if (parse_plain(text, cell.value)) return cell;
+  if (parse_plain(text, has_room, cell.value)) return cell;
   if (is_missing(text)) return {.kind = Cell::Kind::missing};
   constexpr Cell kBad{.kind = Cell::Kind::bad};
   const auto value = take_number(text);
@@ -205,10 +221,11 @@ std::optional<UnitFactor> factor_of(CellQuantity quantity, std::string_view unit
   return known == kUnits.end() ? std::nullopt : std::optional(known->factor);
 }
 
-Cell parse_cell(std::string_view text, const CellUnit& unit) noexcept {
+Cell parse_cell(std::string_view text, const CellUnit& unit, bool has_room) noexcept {
+  has_room = has_room && !ends_with_blank(text);
   text = without_blanks(text);
   Cell cell{.kind = Cell::Kind::number};
-  if (parse_plain(text, cell.value)) {
+  if (parse_plain(text, has_room, cell.value)) {
     cell.value = converted(cell.value, unit.factor);
     return cell;
   }

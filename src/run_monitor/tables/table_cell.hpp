@@ -18,8 +18,8 @@ struct Cell {
 };
 
 /// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit after a
-/// blank ("8500 MiB", "60 %"), which does not matter.
-[[nodiscard]] Cell parse_cell(std::string_view text) noexcept;
+/// blank ("8500 MiB", "60 %"), which does not matter. `has_room`: see below.
+[[nodiscard]] Cell parse_cell(std::string_view text, bool has_room = false) noexcept;
 
 /// What the numbers of a column measure.
 enum class CellQuantity : std::uint8_t { share, memory, power };
@@ -43,8 +43,9 @@ struct CellUnit {
 };
 
 /// In the unit of the figures. A unit in the cell counts; it is bad if the header states another
-/// one.
-[[nodiscard]] Cell parse_cell(std::string_view text, const CellUnit& unit) noexcept;
+/// one. `has_room`: eight bytes that end where `text` does may be read, whatever they are.
+[[nodiscard]] Cell parse_cell(std::string_view text, const CellUnit& unit,
+                              bool has_room = false) noexcept;
 
 /// False for what cannot be a part of a whole in percent: torn lines make such numbers.
 [[nodiscard]] inline bool is_share(const Cell& cell) noexcept {

@@ -52,6 +52,7 @@ void TableFile::read_first_lines() {
 
 std::string TableFile::joined_notes(const std::string& dialect, const std::string& table) const {
   std::string notes = lines_->start().encoding == Encoding::utf8 ? "" : "UTF-16";
+  if (lines_->ends_in_cr()) notes += notes.empty() ? "lines end in CR" : ", lines end in CR";
   for (const std::string* note : {&dialect, &table}) {
     if (note->empty()) continue;
     notes += notes.empty() ? "" : "; ";

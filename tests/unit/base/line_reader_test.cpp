@@ -104,6 +104,16 @@ TEST(LineReader, TakesTheLineEndsOfATerminalForOne) {
   EXPECT_THAT(read("a\r\r\nb\r\n").lines, ElementsAre("a", "b"));
 }
 
+TEST(LineReader, ReadsLinesThatEndInCrAlone) {
+  EXPECT_THAT(read("a\rb\r").lines, ElementsAre("a", "b"));
+  EXPECT_THAT(read("\xFF\xFE" + utf16("ab\rc\r", true)).lines, ElementsAre("ab", "c"));
+  EXPECT_THAT(read("a\rb").lines, ElementsAre("a")) << "the last one was cut off";
+}
+
+TEST(LineReader, KeepsToLineFeedsAfterTheCrOfAProgressBar) {
+  EXPECT_THAT(read("10 %\r20 %\na\nb\n").lines, ElementsAre("10 %\r20 %", "a", "b"));
+}
+
 TEST(LineReader, ReadsUtf16WithAMark) {
   EXPECT_THAT(read("\xFF\xFE" + utf16("ab\r\nc\n", true)).lines, ElementsAre("ab", "c"));
   EXPECT_THAT(read("\xFE\xFF" + utf16("ab\r\nc\n", false)).lines, ElementsAre("ab", "c"));

@@ -114,6 +114,29 @@ TEST(ChangingGpus, AreFoundAgainByMemoryThatNeverChanged) {
   }
 }
 
+TEST(ChangingGpus, AreNotMixedByARestartInThePauseThatIsHardlyLate) {
+  // Of the last round before it only the first row was written: rows go on as A B A B.
+  const Board one{.power_w = 100, .memory_mib = 60'000, .temperature = 50};
+  const Board two{.power_w = 300, .memory_mib = 18'000, .temperature = 50};
+  std::vector<std::string> lines;
+  for (int i = 0; i < 200; ++i) {
+    const int begin_ms = 1000 * i + (i < 100 ? 0 : 150);
+    lines.push_back(row_of(begin_ms, i < 100 ? one : two));
+    if (i != 99) lines.push_back(row_of(begin_ms + 4, i < 100 ? two : one));
+  }
+  const GpuTable table = table_of_gpus(lines);
+  ASSERT_TRUE(table.all.energy) << table.problem;
+  const double truth_j = 400.0 * 199.0;
+  const double most_w = 400.0;  // of both together
+  EXPECT_LE(table.all.energy->si(), truth_j + 400.0);
+  EXPECT_GE(table.all.energy->si() + table.all.energy_uncertainty->si() +
+                table.all.energy_unknown.count() * most_w,
+            truth_j);
+  for (const GpuSummary& gpu : table.gpus) {
+    EXPECT_EQ(gpu.power_watts_max, gpu.power_watts_mean) << gpu.name;
+  }
+}
+
 TEST(ChangingGpus, HaveThePowersOfRowsThatMayBeTheirsInTheirError) {
   const auto energy_of = [](const PossiblePowers& between) {
     TablePower power;

@@ -1,8 +1,10 @@
 // One file of a run monitor or of nvidia-smi, of any name, encoding and dialect.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -67,6 +69,14 @@ TEST(SummaryOfFile, ReadsUtf16) {
 }
 
 TEST(SummaryOfFile, ReadsAByteOrderMark) { expect_truth(summary_of("\xEF\xBB\xBF" + kPlain)); }
+
+TEST(SummaryOfFile, ReadsLinesThatEndInCrAlone) {
+  std::string text = kPlain;
+  std::ranges::replace(text, '\n', '\r');
+  const ResourceSummary summary = summary_of(text);
+  expect_truth(summary);
+  EXPECT_EQ(summary.files[0].note, "lines end in CR");
+}
 
 TEST(SummaryOfFile, ReadsQuotedCells) {
   expect_truth(summary_of(table("\"timestamp\",\"index\",\"power.draw [W]\"\n",
@@ -175,6 +185,42 @@ TEST(SummaryOfFile, DoesNotTakeRowNumbersForGpus) {
   const ResourceSummary summary = summary_of(text);
   EXPECT_EQ(summary.gpus.size(), 1U);
   EXPECT_THAT(summary.files[0].note, HasSubstr("row numbers skipped"));
+}
+
+/// What one of two hosts writes into a file that both have; each of its GPUs is GPU 0.
+struct Host {
+  int late_ms = 0;
+  int total_mib = 81559;
+  int used_mib = 40'000;
+  int temperature = 60;
+};
+
+ResourceSummary summary_of_hosts(const std::vector<Host>& hosts) {
+  std::string text = "timestamp, index, memory.used, memory.total, power.draw, temperature.gpu\n";
+  for (int i = 0; i < 40; ++i) {
+    for (const Host& host : hosts) {
+      const int ms = 10'000 + 1000 * i + host.late_ms;
+      text += fmt::format("2026/03/02 09:15:{:02}.{:03}, 0, {}, {}, 300, {}\n", ms / 1000 % 60,
+                          ms % 1000, host.used_mib, host.total_mib, host.temperature + i / 20);
+    }
+  }
+  return summary_of(text);
+}
+
+TEST(SummaryOfFile, DoesNotTakeTheGpusOfTwoHostsForOne) {
+  const Host host{};
+  EXPECT_EQ(summary_of_hosts({host}).files[0].problem, "");
+  const auto expect_withheld = [&](const Host& other, const std::string& evidence) {
+    const ResourceSummary summary = summary_of_hosts({host, other});
+    EXPECT_TRUE(summary.gpus.empty()) << evidence;
+    EXPECT_FALSE(summary.energy) << evidence;
+    EXPECT_THAT(summary.files[0].problem, HasSubstr(evidence));
+    EXPECT_THAT(summary.files[0].problem, HasSubstr("--query-gpu=uuid"));
+  };
+  expect_withheld({.late_ms = 300, .total_mib = 24564}, "memory.total is 81559 and 24564 MiB");
+  expect_withheld({.late_ms = -2500}, "times go back again and again");
+  expect_withheld({.late_ms = 300, .temperature = 50}, "alternate from row to row");
+  expect_withheld({.late_ms = 300, .used_mib = 18'000}, "alternate from row to row");
 }
 
 TEST(SummaryOfFile, SaysWhyMostRowsAreDamaged) {
