@@ -53,6 +53,13 @@ TEST_F(HistoryCommand, ListsASavedRun) {
   EXPECT_THAT(history({}).out, AllOf(StartsWith("id"), HasSubstr("sh -c 'exit 3'")));
 }
 
+TEST_F(HistoryCommand, KeepsOnWhichMachineAndSinceWhichStartOfItARunWas) {
+  ASSERT_EQ(run_saved({"--save"}, {"true"}).code(), 0);
+  std::string boot_id;
+  ASSERT_TRUE(std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id));
+  EXPECT_EQ(parse_json(history({"export"}).out)["record"]["host"]["boot_id"], boot_id);
+}
+
 TEST_F(HistoryCommand, ShowsThePhasesOfARun) {
   Start start = at_home(wattle_run({"--save", "--quiet"},
                                    {"sh", "-c", "\"$W\" mark load; \"$W\" mark 'tr\x1b[2Jain'"}));
