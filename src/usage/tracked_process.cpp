@@ -79,28 +79,24 @@ UsageObservation observe_process(const TrackerOptions& options, const TimeSource
   (void)take_absent(found.refused);
   // More often there is nothing new.
   const nanoseconds period = std::max<nanoseconds>(options.sleep_time, milliseconds(100));
-  return {std::move(found.sensors), clock,
-          UsageObservationOptions{
-              .system = options.system,
-              .root = root,
-              .processes = options.system,
-              .tree = {.pss = options.force_pss ? PssPolicy::force : PssPolicy::budget,
-                       .start_time = start_time},
-              .needs_tree = true,
-              .readings = GpuMonitor::sampling(period),
-              .gpus = std::move(gpus),
-              .refused = std::move(found.refused),
-              .units = {.ram = options.ram_unit,
-                        .gpu_ram = options.gpu_ram_unit,
-                        .time = options.time_unit},
-              .expected_cores = options.n_expected_cores,
-              .files = std::make_unique<UsageFiles>(
-                  UsageFileOptions{.tracking_file = options.tracking_file,
-                                   .usage_file = options.resource_usage_file,
-                                   .overwrite = options.overwrite,
-                                   .logs = !options.disable_logs},
-                  usage_file_bytes),
-              .has_own_cost = true}};
+  UsageObservationOptions observed{
+      .system = options.system, .root = root, .processes = options.system, .needs_tree = true};
+  observed.tree.pss = options.force_pss ? PssPolicy::force : PssPolicy::budget;
+  observed.tree.start_time = start_time;
+  observed.readings = GpuMonitor::sampling(period);
+  observed.gpus = std::move(gpus);
+  observed.refused = std::move(found.refused);
+  observed.units = {
+      .ram = options.ram_unit, .gpu_ram = options.gpu_ram_unit, .time = options.time_unit};
+  observed.expected_cores = options.n_expected_cores;
+  observed.has_own_cost = true;
+  observed.files =
+      std::make_unique<UsageFiles>(UsageFileOptions{.tracking_file = options.tracking_file,
+                                                    .usage_file = options.resource_usage_file,
+                                                    .overwrite = options.overwrite,
+                                                    .logs = !options.disable_logs},
+                                   usage_file_bytes);
+  return {std::move(found.sensors), clock, std::move(observed)};
 }
 
 }  // namespace wattle
