@@ -106,10 +106,11 @@ class OpenPage {
   constructor(url) {
     this.url = url;
     this.agent = new Agent({keepAlive: true, maxSockets: 4});
-    this.streams = ["gpu", "cpu"].map((kind) => get(`${url}${kind}/stream_power`, (response) => response.resume()).on("error", () => {}));
+    this.streams = ["gpu", "cpu"].map((kind) => get(`${url}${kind}/stream_power?hold_ms=500`, (response) => response.resume()).on("error", () => {}));
     this.timers = [[2000, () => "metrics?max_age=2"], [5000, () => {
-      const to = Math.floor(Date.now() / 1000) - 1;
-      return `api/v1/energy?from=${to - 30}&to=${to}`;
+      const last = Math.floor(Date.now() / 1000) - 1;
+      const to = last - (last % 5);
+      return `api/v1/energy?from=${to - 1 - ((to - 1) % 60)}&to=${to}&max_age=5`;
     }]].map(([ms, path]) => {
       const ask = () => get(url + path(), {agent: this.agent}, (response) => response.resume()).on("error", () => ++OpenPage.failed);
       return setTimeout(() => {

@@ -240,7 +240,7 @@ const checks = {
   "devices that the daemon no longer has are gone, and come back": async () => {
     const page = await browser.open(url);
     await isLive(page);
-    const asked = () => page.requests.filter((request) => request.endsWith("/gpu/stream_power")).length;
+    const asked = () => page.requests.filter((request) => request.includes("/gpu/stream_power?")).length;
     const restart = async (enabled) => {
       await daemon.stop();
       daemon.enabled = enabled;

@@ -55,7 +55,7 @@ Response energy_answer(EnergyHistory* history, std::string_view query,
     return error_response(
         404, "This server keeps no energy history: start wattled with --history SECONDS.");
   }
-  UnixWindow window = window_in(UrlQuery::parse(query, {"from", "to"}));
+  UnixWindow window = window_in(UrlQuery::parse(query, {"from", "to", "max_age"}));
   const bool is_coarse = public_period.count() > 0;
   if (is_coarse) window = rounded_down(window, public_period);
   const TimePoint begin = from_unix(window.from);

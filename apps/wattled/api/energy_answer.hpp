@@ -2,12 +2,24 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
+#include "api/answer_cache.hpp"
 #include "devices/energy_history.hpp"
 #include "http/response.hpp"
 
 namespace wattle::daemon {
+
+/// What makes answers different.
+struct EnergyKind {
+  std::string query;  ///< as it was sent
+  bool is_coarse = false;
+
+  bool operator==(const EnergyKind&) const = default;
+};
+/// The last answers to callers who take those to others, with `max_age=SECONDS`.
+using EnergyCache = AnswerCache<EnergyKind>;
 
 /// The energy from `from` to `to` (Unix seconds; both required in `query`). 400 for an invalid
 /// window; 404 if `history` is null. `public_period` > 0: rounds both times down to multiples of

@@ -1,8 +1,6 @@
 #include "api/metrics_route.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -14,22 +12,10 @@
 #include "api/metrics_text.hpp"
 #include "api/share_routes.hpp"
 #include "api/unit_routes.hpp"
-#include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::daemon {
-namespace {
-
-/// How old an answer may be for this caller; 0: it is made for the caller.
-std::chrono::seconds accepted_age(std::string_view query) noexcept {
-  constexpr std::uint32_t kMost = 60;
-  if (!take_prefix(query, "max_age=")) return std::chrono::seconds(0);
-  return std::chrono::seconds(std::min(parse_unsigned<std::uint32_t>(query).value_or(0), kMost));
-}
-
-}  // namespace
-
 void metrics(Service& service, const Request& request,
              const std::shared_ptr<HttpExchange>& exchange) {
   const MetricsFormat format = metrics_format(request.head.accept.value_or(""));

@@ -19,8 +19,8 @@ GpuStream::GpuStream(Gpus& gpus, Loop& loop, const StreamRates& options)
       stream_(DeviceType::gpu, options.format),
       pace_(loop, options.gpu_period, [this] { tick(); }) {}
 
-void GpuStream::subscribe(Subscriber& subscriber, const Ids& ids) {
-  stream_.subscribe(subscriber, ids);
+void GpuStream::subscribe(Subscriber& subscriber, const Ids& ids, std::chrono::milliseconds hold) {
+  stream_.subscribe(subscriber, ids, hold);
   if (!pace_.is_running()) {
     tick();
     pace_.start();
@@ -77,8 +77,8 @@ CpuStream::CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period,
       stream_(DeviceType::cpu, format),
       pace_(loop, period, [this] { tick(); }) {}
 
-void CpuStream::subscribe(Subscriber& subscriber, const Ids& ids) {
-  stream_.subscribe(subscriber, ids);
+void CpuStream::subscribe(Subscriber& subscriber, const Ids& ids, std::chrono::milliseconds hold) {
+  stream_.subscribe(subscriber, ids, hold);
   if (ids.empty()) return;
   // The measurement of newly requested CPUs starts now.
   for (const auto& [id, state] : view_.read(ids)) before_.try_emplace(id, state);

@@ -25,7 +25,8 @@ struct StreamRates {
 class GpuStream {
  public:
   GpuStream(Gpus& gpus, Loop& loop, const StreamRates& options);
-  void subscribe(Subscriber& subscriber, const Ids& ids);
+  /// As `Stream::subscribe`.
+  void subscribe(Subscriber& subscriber, const Ids& ids, std::chrono::milliseconds hold = {});
   [[nodiscard]] Stream& stream() noexcept { return stream_; }
 
  private:
@@ -50,7 +51,8 @@ class GpuStream {
 class CpuStream {
  public:
   CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period, wire::StreamFormat format);
-  void subscribe(Subscriber& subscriber, const Ids& ids);
+  /// As `Stream::subscribe`.
+  void subscribe(Subscriber& subscriber, const Ids& ids, std::chrono::milliseconds hold = {});
   [[nodiscard]] Stream& stream() noexcept { return stream_; }
 
  private:

@@ -59,6 +59,15 @@ Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) 
                     by);
 }
 
+/// The time whose events are sent together, of a query that may have ids too.
+std::chrono::milliseconds hold_in(const UrlQuery& query) {
+  constexpr std::uint32_t kMostMs = 1000;
+  if (!query.find("hold_ms")) return {};
+  const std::uint32_t hold_ms = query.number("hold_ms");
+  if (hold_ms <= kMostMs) return std::chrono::milliseconds(hold_ms);
+  throw QueryFault(fmt::format("`hold_ms` must be at most {}.", kMostMs), QueryFault::Form::json);
+}
+
 // --- everybody ---
 
 /// A caller without a token gets only what it needs to use one.
@@ -155,8 +164,18 @@ std::chrono::milliseconds window_period(const Service& service, const Request& r
 }
 
 void energy(Service& service, const Request& request, const ExchangePtr& exchange) {
-  exchange->answer(energy_answer(service.energy_history(), request.target.query,
-                                 window_period(service, request)));
+  const std::string_view query = request.target.query;
+  const EnergyKind kind{.query = std::string(query), .is_coarse = request.is_coarse};
+  const TimePoint now = service.loop().now();
+  if (const std::string* const known =
+          service.energy_cache().find(kind, now - accepted_age(query))) {
+    return exchange->answer(json(*known));
+  }
+  const Response made =
+      energy_answer(service.energy_history(), query, window_period(service, request));
+  const bool is_for_all = accepted_age(query) > std::chrono::seconds(0);
+  if (is_for_all && made.status == 200) service.energy_cache().keep(kind, now, made.body);
+  exchange->answer(made);
 }
 
 void power_history(Service& service, const Request& request, const ExchangePtr& exchange) {
@@ -205,9 +224,11 @@ void ask_gpus(Service& service, const Request& request, const ExchangePtr& excha
 }
 
 void stream_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const Ids ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
+  const auto query = UrlQuery::parse(request.target.query, {"gpu_ids", "hold_ms"});
+  const Ids ids = chosen_ids(query, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
+  const auto hold = hold_in(query);
   if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
-    service.gpu_stream().subscribe(*subscriber, ids);
+    service.gpu_stream().subscribe(*subscriber, ids, hold);
   }
 }
 
@@ -279,9 +300,11 @@ void cpu_power(Service& service, const Request& request, const ExchangePtr& exch
 }
 
 void stream_cpus(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const Ids ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
+  const auto query = UrlQuery::parse(request.target.query, {"cpu_ids", "hold_ms"});
+  const Ids ids = chosen_ids(query, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
+  const auto hold = hold_in(query);
   if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
-    service.cpu_stream(request).subscribe(*subscriber, ids);
+    service.cpu_stream(request).subscribe(*subscriber, ids, hold);
   }
 }
 

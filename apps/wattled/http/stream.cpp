@@ -27,16 +27,18 @@ std::string chunk(std::string_view text) {
 }
 
 Stream::~Stream() {
-  for (auto& [ids, group] : groups_) {
+  for (auto& [wanted, group] : groups_) {
     for (Subscriber* const subscriber : group.subscribers) subscriber->stream_ = nullptr;
   }
 }
 
-void Stream::subscribe(Subscriber& subscriber, const Ids& ids) {
+void Stream::subscribe(Subscriber& subscriber, const Ids& ids, std::chrono::milliseconds hold) {
   unsubscribe(subscriber);
-  const auto group = groups_.try_emplace(ids).first;
+  const auto group = groups_.try_emplace({.ids = ids, .hold = hold}).first;
+  // A new subscriber gets nothing that is older than the known values.
+  send_held(group->second);
   subscriber.stream_ = this;
-  subscriber.ids_ = &group->first;
+  subscriber.wanted_ = &group->first;
   subscriber.place_ = group->second.subscribers.size();
   group->second.subscribers.push_back(&subscriber);
   ++subscribers_;
@@ -53,12 +55,12 @@ void Stream::unsubscribe(Subscriber& subscriber) noexcept {
 }
 
 void Stream::remove(Subscriber& subscriber) noexcept {
-  const auto group = groups_.find(*subscriber.ids_);
+  const auto group = groups_.find(*subscriber.wanted_);
   std::vector<Subscriber*>& all = group->second.subscribers;
   all.back()->place_ = subscriber.place_;
   std::swap(all[subscriber.place_], all.back());
   all.pop_back();
-  for (const wire::DeviceId id : group->first) {
+  for (const wire::DeviceId id : group->first.ids) {
     const auto device = devices_.find(id);
     if (--device->second.subscribers == 0) devices_.erase(device);
   }
@@ -133,37 +135,52 @@ std::vector<Stream::EncodedChange> Stream::take(const std::vector<PowerChange>& 
   return encoded;
 }
 
+std::string Stream::text_for(const Ids& ids, const std::vector<EncodedChange>& changes) const {
+  std::string text;
+  bool has_event = false;
+  for (const EncodedChange& item : changes) {
+    if (!contains(ids, item.id)) continue;
+    text += item.text;
+    has_event = has_event || item.has_event;
+  }
+  if (has_event && format_ == wire::StreamFormat::snapshot) text += snapshot(ids);
+  return text;
+}
+
 void Stream::publish(const std::vector<PowerChange>& updates, TimePoint now) {
-  const std::vector<EncodedChange> encoded = take(updates);
-  if (encoded.empty()) return;
-  for (auto& [ids, group] : groups_) {
-    std::string text;
-    bool has_event = false;
-    for (const EncodedChange& item : encoded) {
-      if (!contains(ids, item.id)) continue;
-      text += item.text;
-      has_event = has_event || item.has_event;
-    }
-    if (has_event && format_ == wire::StreamFormat::snapshot) text += snapshot(ids);
-    if (text.empty()) continue;
-    group.has_begun = true;
-    ++events_;
-    send(group, std::make_shared<const std::string>(std::move(text)), now);
+  const std::vector<EncodedChange> changes = take(updates);
+  for (auto& [wanted, group] : groups_) {
+    group.held += text_for(wanted.ids, changes);
+    if (group.held.empty() || now - group.sent < wanted.hold) continue;
+    send_held(group);
+    group.sent = now;
   }
 }
 
 void Stream::keep_alive(TimePoint now) {
-  Frame frame;
-  for (auto& [ids, group] : groups_) {
-    if (!group.has_begun || now - group.sent < kSilence) continue;
-    if (!frame) frame = std::make_shared<const std::string>(chunk(wire::comment("alive")));
-    send(group, frame, now);
+  Frame alive;
+  for (auto& [wanted, group] : groups_) {
+    const bool has_begun = group.has_begun || !group.held.empty();
+    if (!has_begun || now - group.sent < kSilence) continue;
+    group.sent = now;
+    if (!group.held.empty()) {
+      send_held(group);
+      continue;
+    }
+    if (!alive) alive = std::make_shared<const std::string>(chunk(wire::comment("alive")));
+    send(group, alive);
   }
 }
 
-void Stream::send(SubscriberGroup& group, const Frame& frame, TimePoint now) {
-  group.sent = now;
+void Stream::send(SubscriberGroup& group, const Frame& frame) {
   for (Subscriber* const subscriber : group.subscribers) subscriber->deliver(frame);
+}
+
+void Stream::send_held(SubscriberGroup& group) {
+  if (group.held.empty()) return;
+  group.has_begun = true;
+  ++events_;
+  send(group, std::make_shared<const std::string>(std::exchange(group.held, {})));
 }
 
 Ids Stream::wanted() const {

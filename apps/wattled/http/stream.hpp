@@ -2,6 +2,8 @@
 // subscribers of the same devices.
 #pragma once
 
+#include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,6 +26,14 @@ using Frame = std::shared_ptr<const std::string>;
 
 class Stream;
 
+/// What subscribers have in common that share each event.
+struct Subscription {
+  Ids ids{};
+  std::chrono::milliseconds hold{};
+
+  auto operator<=>(const Subscription&) const = default;
+};
+
 /// Threads: the loop's.
 class Subscriber {
  public:
@@ -37,7 +47,7 @@ class Subscriber {
  private:
   friend class Stream;
   Stream* stream_ = nullptr;
-  const Ids* ids_ = nullptr;  ///< the group's key
+  const Subscription* wanted_ = nullptr;  ///< the group's key
   std::size_t place_ = 0;
 };
 
@@ -53,7 +63,7 @@ struct PowerChange {
 
 using wire::DeviceType;
 
-/// The subscribers of one stream, grouped by the devices that they requested. Threads: the loop's.
+/// The subscribers of one stream, grouped by what they want. Threads: the loop's.
 class Stream {
  public:
   Stream(DeviceType type, wire::StreamFormat format) : type_(type), format_(format) {}
@@ -62,14 +72,16 @@ class Stream {
   ~Stream();
 
   /// Sends the known values of the devices to the subscriber at once. `ids`: ascending, each once.
-  void subscribe(Subscriber& subscriber, const Ids& ids);
+  /// Events of the time `hold`, at most a second, are sent together.
+  void subscribe(Subscriber& subscriber, const Ids& ids, std::chrono::milliseconds hold = {});
   /// Ends deliveries to `subscriber`. Does nothing if it is not subscribed.
   static void unsubscribe(Subscriber& subscriber) noexcept;
 
-  /// Sends the changed values to the subscribers of these devices.
+  /// Sends the changed values to the subscribers of these devices, and what was held for long
+  /// enough.
   void publish(const std::vector<PowerChange>& updates, TimePoint now);
-  /// Sends a sign of life to subscribers that have got an event, but none in the last second. Call
-  /// it about once per second.
+  /// Sends what is held, or a sign of life, to subscribers that have got an event, but none in the
+  /// last second. Call it about once per second.
   void keep_alive(TimePoint now);
 
   /// The devices that have subscribers, ascending.
@@ -84,10 +96,11 @@ class Stream {
   };
   struct SubscriberGroup {
     std::vector<Subscriber*> subscribers;
+    std::string held{};  ///< chunks that are not sent yet
     TimePoint sent{};
     bool has_begun = false;
   };
-  using SubscriberGroups = std::map<Ids, SubscriberGroup>;
+  using SubscriberGroups = std::map<Subscription, SubscriberGroup>;
   /// The encoded change of a device.
   struct EncodedChange {
     wire::DeviceId id;
@@ -104,7 +117,11 @@ class Stream {
   [[nodiscard]] std::string snapshot(const Ids& ids) const;
   /// Keeps the new values, and encodes them.
   [[nodiscard]] std::vector<EncodedChange> take(const std::vector<PowerChange>& updates);
-  static void send(SubscriberGroup& group, const Frame& frame, TimePoint now);
+  /// The chunks of the changes for subscribers of these devices; empty: none.
+  [[nodiscard]] std::string text_for(const Ids& ids,
+                                     const std::vector<EncodedChange>& changes) const;
+  static void send(SubscriberGroup& group, const Frame& frame);
+  void send_held(SubscriberGroup& group);
 
   DeviceType type_;
   wire::StreamFormat format_;

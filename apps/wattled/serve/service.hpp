@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/compat_metrics.hpp"
+#include "api/energy_answer.hpp"
 #include "api/metrics_cache.hpp"
 #include "api/power_streams.hpp"
 #include "api/public_cpu.hpp"
@@ -180,6 +181,7 @@ class Service {
   [[nodiscard]] const SharedEnergy* shares() const noexcept { return shares_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] MetricsCache& metrics_cache() noexcept { return metrics_cache_; }
+  [[nodiscard]] EnergyCache& energy_cache() noexcept { return energy_cache_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<SensorRefusal>& refused() const noexcept { return refused_; }
@@ -216,6 +218,7 @@ class Service {
   TimePoint started_;
   Scrape scrape_;
   MetricsCache metrics_cache_;
+  EnergyCache energy_cache_{16};  // pages ask for the same windows
   std::unique_ptr<EnergyHistory> history_;
   std::unique_ptr<ServedUnits> units_;  ///< reads the history
   std::unique_ptr<SharedEnergy> shares_;

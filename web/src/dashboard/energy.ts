@@ -64,8 +64,10 @@ interface Sum {
 }
 
 const kNothing: Sum = {joules: 0, variance: 0, unknownS: 0, isKnown: false};
-/// Windows are closed after this many seconds: the daemon's history may be short.
+/// Windows are closed at whole minutes: the daemon's history may be short.
 const kWindowS = 60;
+/// How far apart the ends of an open window are.
+const kStepS = 5;
 /// More unknown time than the ends of a window have.
 const kUnknownS = 0.5;
 
@@ -86,24 +88,30 @@ export class EnergyWindows {
     this.open.clear();
   }
 
-  /// The window to ask for at `now`; null: none yet.
+  /// The window to ask for at `now`; null: none yet. From the first whole minute on all pages ask for the same windows,
+  /// so that the daemon computes each once.
   next(now: number): {from: number; to: number} | null {
     // What was read in the last second may not have arrived.
-    const to = Math.floor(now - 1);
+    const last = Math.floor(now - 1);
+    const minute = last - (last % kWindowS);
+    const isShared = this.start % kWindowS === 0;
+    const to = minute > this.start ? minute : isShared ? last - (last % kStepS) : last;
     return this.start > 0 && to > this.start ? {from: this.start, to} : null;
   }
 
-  /// The answer for the window that starts at `asked`. A daemon may round its ends down.
-  take(answer: EnergyAnswer, asked: number): void {
+  /// The answer for the window that starts at `asked`. A daemon may round its ends down. True if the window is closed.
+  take(answer: EnergyAnswer, asked: number): boolean {
     // Counting has started again since.
-    if (asked !== this.start) return;
+    if (asked !== this.start) return false;
     if (this.begin === this.start) this.begin = answer.from;
     this.start = answer.from;
     this.end = answer.to;
     this.open = new Map(answer.domains.map(({domain, energy_j, uncertainty_j, unknown_s}) => [domain, {
       joules: energy_j ?? 0, variance: (uncertainty_j ?? 0) ** 2, unknownS: unknown_s, isKnown: energy_j !== null,
     }]));
-    if (answer.to - answer.from >= kWindowS) this.close();
+    const isOver = answer.to - answer.from >= kWindowS || answer.to % kWindowS === 0;
+    if (isOver) this.close();
+    return isOver;
   }
 
   /// Keeps what is known so far, also if the daemon forgets it.

@@ -11,6 +11,8 @@ const kMetricsMs = 2000;
 /// Values may be read this long after their times.
 const kReadS = 0.6;
 const kEnergyMs = 5000;
+/// Events of this time come together: the page wakes up less often, and so does the daemon.
+const kHoldMs = 500;
 const kSharesMs = 5000;
 /// After a stream that the daemon no longer has, it is asked for its devices again.
 const kLearnMs = 5000;
@@ -211,7 +213,7 @@ export class Machine {
       hasEnded = false;
       this.model.takeLine(kind, text, this.now);
     };
-    await this.server.follow(`/${kind}/stream_power`, signal, line, (reason) => {
+    await this.server.follow(`/${kind}/stream_power?hold_ms=${kHoldMs}`, signal, line, (reason) => {
       hasEnded = true;
       this.lose([kind], reason);
     });
@@ -250,10 +252,14 @@ export class Machine {
   }
 
   private async readEnergy(signal: AbortSignal): Promise<void> {
-    const window = this.hasHistory ? this.windows.next(this.now) : null;
-    if (!window) return;
-    const answer = await this.server.json<EnergyAnswer>(`/api/v1/energy?from=${window.from}&to=${window.to}`);
-    if (!signal.aborted) this.windows.take(answer, window.from);
+    // One that ends at a whole minute, and the one after it.
+    for (let i = 0; i < 2; ++i) {
+      const window = this.hasHistory ? this.windows.next(this.now) : null;
+      if (!window) return;
+      const path = `/api/v1/energy?from=${window.from}&to=${window.to}&max_age=${kEnergyMs / 1000}`;
+      const answer = await this.server.json<EnergyAnswer>(path);
+      if (signal.aborted || !this.windows.take(answer, window.from)) return;
+    }
   }
 
   private async readShares(signal: AbortSignal): Promise<void> {

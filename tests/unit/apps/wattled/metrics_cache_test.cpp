@@ -37,5 +37,27 @@ TEST(MetricsCache, GivesNobodyTheAnswerToACallerWithOtherRights) {
   EXPECT_NE(cache.find(exact, at(0)), nullptr);
 }
 
+TEST(AnswerCache, ForgetsTheOldestAnswer) {
+  AnswerCache<int> cache(2);
+  cache.keep(1, at(10), "a");
+  cache.keep(2, at(11), "b");
+  cache.keep(1, at(12), "c");
+  cache.keep(3, at(13), "d");
+  EXPECT_EQ(cache.find(2, at(0)), nullptr);
+  ASSERT_NE(cache.find(1, at(0)), nullptr);
+  EXPECT_EQ(*cache.find(1, at(0)), "c");
+  EXPECT_NE(cache.find(3, at(0)), nullptr);
+}
+
+TEST(AcceptedAge, IsThatOfTheQueryAndAMinuteAtMost) {
+  EXPECT_EQ(accepted_age("max_age=2"), seconds(2));
+  EXPECT_EQ(accepted_age("from=1&to=2&max_age=5"), seconds(5));
+  EXPECT_EQ(accepted_age("max_age=99999"), seconds(60));
+  for (const char* none : {"", "max_age", "max_age=", "max_age=-1", "max_age=x", "amax_age=3",
+                           "from=1&&to=2", "max_age=99999999999999999999"}) {
+    EXPECT_EQ(accepted_age(none), seconds(0)) << none;
+  }
+}
+
 }  // namespace
 }  // namespace wattle::daemon

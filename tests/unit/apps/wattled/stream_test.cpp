@@ -123,6 +123,55 @@ TEST_F(PerDevice, GivesALateSubscriberWhatIsNotKnown) {
   EXPECT_THAT(second_.told(), ElementsAre(gpu_chunk(0, 10) + chunk(": gpu 1: it is lost\n\n")));
 }
 
+constexpr std::chrono::milliseconds kHold{500};
+
+TEST_F(PerDevice, SendsTheEventsOfAHeldTimeTogether) {
+  stream_.subscribe(all_, {0}, kHold);
+  stream_.publish({update(0, 10)}, kNow);
+  EXPECT_THAT(all_.told(), ElementsAre(gpu_chunk(0, 10))) << "the first is not held";
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    stream_.publish({update(0, 10 + i)}, kNow + i * kHold / 5);
+    EXPECT_THAT(all_.told(), IsEmpty()) << i;
+  }
+  stream_.publish({}, kNow + kHold);
+  EXPECT_THAT(all_.told(), ElementsAre(gpu_chunk(0, 11) + gpu_chunk(0, 12) + gpu_chunk(0, 13) +
+                                       gpu_chunk(0, 14)));
+}
+
+TEST_F(PerDevice, HoldsNothingForOthers) {
+  stream_.subscribe(all_, {0}, kHold);
+  stream_.subscribe(second_, {0});
+  stream_.publish({update(0, 10)}, kNow);
+  (void)all_.told();
+  (void)second_.told();
+  stream_.publish({update(0, 20)}, kNow + kHold / 5);
+  EXPECT_THAT(all_.told(), IsEmpty());
+  EXPECT_THAT(second_.told(), ElementsAre(gpu_chunk(0, 20)));
+}
+
+TEST_F(PerDevice, SendsWhatIsHeldWithinASecondAlsoIfNothingChanges) {
+  stream_.subscribe(all_, {0}, kHold);
+  stream_.publish({update(0, 10)}, kNow);
+  stream_.publish({update(0, 20)}, kNow + kHold / 5);
+  (void)all_.told();
+  stream_.keep_alive(kNow + kHold);
+  EXPECT_THAT(all_.told(), ElementsAre(gpu_chunk(0, 20)));
+  stream_.keep_alive(kNow + 3 * kHold);
+  EXPECT_THAT(all_.told(), ElementsAre(chunk(": alive\n\n")));
+}
+
+TEST_F(PerDevice, SendsANewSubscriberNothingThatWasHeldForOthers) {
+  stream_.subscribe(all_, {0}, kHold);
+  stream_.publish({update(0, 10)}, kNow);
+  stream_.publish({update(0, 20)}, kNow + kHold / 5);
+  (void)all_.told();
+  stream_.subscribe(second_, {0}, kHold);
+  EXPECT_THAT(all_.told(), ElementsAre(gpu_chunk(0, 20)));
+  EXPECT_THAT(second_.told(), ElementsAre(gpu_chunk(0, 20))) << "the known value";
+  stream_.publish({}, kNow + 2 * kHold);
+  EXPECT_THAT(second_.told(), IsEmpty());
+}
+
 TEST_F(PerDevice, HasNoLineThatAReasonCouldBegin) {
   stream_.subscribe(all_, {0});
   stream_.publish({{.id = 0, .reason = "a\ndata: {}"}}, kNow);

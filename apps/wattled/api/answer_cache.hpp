@@ -1,0 +1,69 @@
+// The last answers to a question that many callers ask, for those that need no new one.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text/parse.hpp"
+#include "base/text/split.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+
+/// How old an answer may be for the caller of this query, by its `max_age`; 0: it is made for the
+/// caller.
+[[nodiscard]] inline std::chrono::seconds accepted_age(std::string_view query) noexcept {
+  constexpr std::uint32_t kMost = 60;
+  while (!query.empty()) {
+    std::string_view parameter = take_until(query, '&');
+    if (!take_prefix(parameter, "max_age=")) continue;
+    return std::chrono::seconds(
+        std::min(parse_unsigned<std::uint32_t>(parameter).value_or(0), kMost));
+  }
+  return std::chrono::seconds(0);
+}
+
+/// One answer of each kind, the newest `most` of them. `AnswerKind`: what makes answers different.
+/// Threads: one at a time.
+template <class AnswerKind>
+class AnswerCache {
+ public:
+  using Kind = AnswerKind;
+
+  explicit AnswerCache(std::size_t most) noexcept : most_(most) {}
+
+  /// Null: there is none that was made after `oldest`.
+  [[nodiscard]] const std::string* find(const Kind& kind, TimePoint oldest) const noexcept {
+    const auto found = std::ranges::find(answers_, kind, &Answer::kind);
+    return found != answers_.end() && found->at > oldest ? &found->text : nullptr;
+  }
+  void keep(const Kind& kind, TimePoint at, std::string text) {
+    Answer answer{.kind = kind, .at = at, .text = std::move(text)};
+    auto place = std::ranges::find(answers_, kind, &Answer::kind);
+    if (place == answers_.end() && answers_.size() >= most_) {
+      place = std::ranges::min_element(answers_, {}, &Answer::at);
+    }
+    if (place == answers_.end()) {
+      answers_.push_back(std::move(answer));
+    } else {
+      *place = std::move(answer);
+    }
+  }
+
+ private:
+  struct Answer {
+    Kind kind;
+    TimePoint at;
+    std::string text;
+  };
+  std::size_t most_;
+  std::vector<Answer> answers_{};
+};
+
+}  // namespace wattle::daemon
