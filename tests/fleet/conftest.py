@@ -210,14 +210,14 @@ def daemon(tmp_path_factory, machine, secrets):
 
 
 class Prometheus:
-    def __init__(self, root, config):
+    def __init__(self, root, config, options=()):
         need("prometheus", "prometheus")
         (root / "prometheus.yml").write_text(config)
         self.process, self.port = start_at_free_port(
             lambda port: [
                 "prometheus", f"--config.file={root}/prometheus.yml", f"--storage.tsdb.path={root}/data",
                 f"--web.listen-address=127.0.0.1:{port}", "--storage.tsdb.retention.time=20y", "--log.level=error",
-                "--query.lookback-delta=15m",
+                "--query.lookback-delta=15m", *options,
             ],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )

@@ -156,6 +156,20 @@ TEST_F(DaemonEnergy, OfTheFutureIsUnknown) {
   EXPECT_TRUE(told["energy_j"].is_null()) << told;
 }
 
+TEST_F(DaemonEnergy, MayBeTheAnswerToAnotherCaller) {
+  play(100.0);
+  serve({"--history", "60"});
+  const double from = unix_now();
+  const std::string open = window(from, from + 1000.0);
+  const std::string shared = open + "&max_age=60";
+  ASSERT_TRUE(eventually([&] { return of(get(open), "package_0")["energy_j"].is_number(); }));
+  const std::string first = get(shared).body;
+  ASSERT_TRUE(eventually([&] { return get(open).body != first; }))
+      << "who does not ask for it gets a new one";
+  EXPECT_EQ(get(shared).body, first);
+  EXPECT_NE(get_tcp(shared).body, first) << "the Unix socket shows more";
+}
+
 TEST_F(DaemonEnergy, NeedsAWindow) {
   serve({"--history", "60"});
   for (const char* const query :

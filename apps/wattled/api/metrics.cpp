@@ -210,6 +210,17 @@ std::vector<MetricBucket> buckets_of(const UnitDistribution& found) {
   return buckets;
 }
 
+/// The distribution's own buckets: their bounds are powers of 2^(2^-schema).
+NativeHistogram native_of(const UnitDistribution& found) {
+  constexpr int kFinest = 5;  // of the sketch
+  NativeHistogram native{.schema = kFinest, .none = found.none, .counts = found.counts};
+  if (found.counts.empty()) return native;
+  const double octaves = std::log2(found.ratio);
+  native.schema = -static_cast<int>(std::lround(std::log2(octaves)));
+  native.first = static_cast<int>(std::lround(std::log2(found.from.si()) / octaves)) + 1;
+  return native;
+}
+
 void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
   MetricFamily energy{.name = "wattle_unit_energy_joules",
                       .help = "Energy of each unit of work that has ended: its share.",
@@ -230,7 +241,8 @@ void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
                               .value = tag->sum.si(),
                               .created_unix_s = units.since_unix_s,
                               .buckets = buckets_of(tag->distribution),
-                              .count = tag->count});
+                              .count = tag->count,
+                              .native = native_of(tag->distribution)});
     work.samples.push_back({labels, tag->work, units.since_unix_s});
     unknown.samples.push_back({labels, static_cast<double>(tag->unknown), units.since_unix_s});
   }

@@ -17,6 +17,7 @@ namespace wattle::daemon {
 namespace {
 
 constexpr std::string_view kOpenMetricsType = "application/openmetrics-text";
+constexpr std::string_view kProtobufType = "application/vnd.google.protobuf";
 
 template <class... Args>
 void append(std::string& text, fmt::format_string<Args...> format, Args&&... args) {
@@ -115,7 +116,7 @@ void write_open_metrics(std::string& text, const MetricFamily& family) {
 
 /// Prometheus: every name is its own family.
 void write_prometheus(std::string& text, const MetricFamily& family) {
-  const std::string name = fmt::format("{}{}", family.name, texts_of(family.kind).ending);
+  const std::string name = prometheus_name(family);
   append(text, "# HELP {} {}\n", name, family.help);
   append(text, "# TYPE {} {}\n", name, prometheus_type(family.kind));
   for (const MetricSample& sample : family.samples) write_sample(text, family, sample);
@@ -123,7 +124,7 @@ void write_prometheus(std::string& text, const MetricFamily& family) {
   for (const MetricSample& sample : family.samples) {
     if (!sample.created_unix_s) continue;
     if (std::exchange(is_first, false)) {
-      append(text, "# HELP {0}_created Unix time at which {1} started at 0.\n", family.name, name);
+      append(text, "# HELP {}_created {}\n", family.name, created_help(family));
       append(text, "# TYPE {}_created gauge\n", family.name);
     }
     append(text, "{}_created{} {}\n", family.name, braced(sample.labels),
@@ -135,16 +136,34 @@ std::string_view take_item(std::string_view& text, char separator) {
   return trimmed(take_until(text, separator), " ");
 }
 
-/// The preference (0 to 1) in the parameters of an `Accept` entry; 0 for another version than
-/// `spoken`.
-double preference(std::string_view parameters, std::string_view spoken) {
+/// A parameter that a media type must have, if it has one of this name.
+struct MediaParameter {
+  std::string_view name;  ///< with "="
+  std::string_view value;
+  bool is_required = false;
+};
+using MediaParameters = std::span<const MediaParameter>;
+
+constexpr std::array<MediaParameter, 1> kOpenMetricsVersion = {{{"version=", "1.0.0"}}};
+constexpr std::array<MediaParameter, 1> kTextVersion = {{{"version=", "0.0.4"}}};
+constexpr std::array<MediaParameter, 2> kProtobufMessages = {
+    {{"proto=", "io.prometheus.client.MetricFamily", true}, {"encoding=", "delimited", true}}};
+
+/// The preference (0 to 1) in the parameters of an `Accept` entry; 0 for other ones than `wanted`.
+double preference(std::string_view parameters, MediaParameters wanted) {
   double preferred = 1;
+  auto missing = std::ranges::count_if(wanted, &MediaParameter::is_required);
   while (!parameters.empty()) {
-    const std::string_view parameter = take_item(parameters, ';');
-    if (parameter.starts_with("q=")) preferred = parse_double(parameter.substr(2)).value_or(0);
-    if (parameter.starts_with("version=") && parameter.substr(8) != spoken) return 0;
+    std::string_view parameter = take_item(parameters, ';');
+    if (take_prefix(parameter, "q=")) preferred = parse_double(parameter).value_or(0);
+    for (const MediaParameter& each : wanted) {
+      std::string_view value = parameter;
+      if (!take_prefix(value, each.name)) continue;
+      if (value != each.value) return 0;
+      if (each.is_required) --missing;
+    }
   }
-  return preferred;
+  return missing > 0 ? 0 : preferred;
 }
 
 }  // namespace
@@ -155,28 +174,48 @@ std::vector<Label> without_empty(std::vector<Label> labels) {
 }
 
 MetricsFormat metrics_format(std::string_view accept) noexcept {
+  double protobuf = 0;
   double open_metrics = 0;
   double plain = 0;
   while (!accept.empty()) {
     std::string_view entry = take_item(accept, ',');
     const std::string_view type = take_item(entry, ';');
-    if (type == kOpenMetricsType) {
-      open_metrics = std::max(open_metrics, preference(entry, "1.0.0"));
+    if (type == kProtobufType) {
+      protobuf = std::max(protobuf, preference(entry, kProtobufMessages));
+    } else if (type == kOpenMetricsType) {
+      open_metrics = std::max(open_metrics, preference(entry, kOpenMetricsVersion));
     } else if (type == "text/plain") {
-      plain = std::max(plain, preference(entry, "0.0.4"));
+      plain = std::max(plain, preference(entry, kTextVersion));
     }
   }
+  if (protobuf > 0 && protobuf >= std::max(open_metrics, plain)) return MetricsFormat::protobuf;
   return open_metrics > 0 && open_metrics >= plain ? MetricsFormat::open_metrics
                                                    : MetricsFormat::prometheus;
 }
 
 std::string_view content_type_of(MetricsFormat format) noexcept {
-  return format == MetricsFormat::open_metrics
-             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-             : "text/plain; version=0.0.4; charset=utf-8";
+  switch (format) {
+    case MetricsFormat::open_metrics:
+      return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    case MetricsFormat::protobuf:
+      return "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+             "encoding=delimited";
+    case MetricsFormat::prometheus:
+      break;
+  }
+  return "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string prometheus_name(const MetricFamily& family) {
+  return fmt::format("{}{}", family.name, texts_of(family.kind).ending);
+}
+
+std::string created_help(const MetricFamily& family) {
+  return fmt::format("Unix time at which {} started at 0.", prometheus_name(family));
 }
 
 std::string metrics_text(std::span<const MetricFamily> families, MetricsFormat format) {
+  if (format == MetricsFormat::protobuf) return metrics_protobuf(families);
   std::string text;
   const bool is_open = format == MetricsFormat::open_metrics;
   for (const MetricFamily& family : families) {

@@ -1,4 +1,5 @@
-// Metrics as text: Prometheus' text format 0.0.4, and OpenMetrics 1.0.
+// Metrics in the formats of a scrape: Prometheus' text format 0.0.4, OpenMetrics 1.0, and
+// Prometheus' protobuf format, the only one with native histograms.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,17 @@ struct MetricBucket {
   std::uint64_t count = 0;
 };
 
+/// How many values were in which bucket of a native histogram: its bounds are powers of
+/// 2^(2^-schema).
+struct NativeHistogram {
+  int schema = 0;          ///< -4 to 8
+  std::uint64_t none = 0;  ///< values of 0 or less
+  /// The bucket at place i has the values of at most that power with the exponent `first` + i, and
+  /// more than that with an exponent one less.
+  int first = 0;
+  std::vector<std::uint64_t> counts{};
+};
+
 struct MetricSample {
   std::vector<Label> labels;
   double value = 1;
@@ -40,6 +52,7 @@ struct MetricSample {
   /// Histograms only: in the order of their bounds, without the one of infinity, and all values.
   std::vector<MetricBucket> buckets{};
   std::uint64_t count = 0;
+  std::optional<NativeHistogram> native{};  ///< the same values, if it is to be one
 };
 
 /// One metric and its samples. A family without samples is not written.
@@ -51,7 +64,7 @@ struct MetricFamily {
   std::vector<MetricSample> samples;
 };
 
-enum class MetricsFormat : std::uint8_t { prometheus, open_metrics };
+enum class MetricsFormat : std::uint8_t { prometheus, open_metrics, protobuf };
 
 /// The format that an `Accept` header prefers; `prometheus` for an empty or any other header.
 [[nodiscard]] MetricsFormat metrics_format(std::string_view accept) noexcept;
@@ -59,8 +72,14 @@ enum class MetricsFormat : std::uint8_t { prometheus, open_metrics };
 /// The `Content-Type` of the answer.
 [[nodiscard]] std::string_view content_type_of(MetricsFormat format) noexcept;
 
-/// The families as text. Threads: any.
+/// What Prometheus' formats call a family, and what they say of its times of creation.
+[[nodiscard]] std::string prometheus_name(const MetricFamily& family);
+[[nodiscard]] std::string created_help(const MetricFamily& family);
+
+/// The families in a format. Threads: any.
 [[nodiscard]] std::string metrics_text(std::span<const MetricFamily> families,
                                        MetricsFormat format);
+/// The same in the format `protobuf`: messages MetricFamily, each with its length in front.
+[[nodiscard]] std::string metrics_protobuf(std::span<const MetricFamily> families);
 
 }  // namespace wattle::daemon

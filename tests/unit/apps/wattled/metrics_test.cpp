@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <string>
@@ -121,6 +122,40 @@ TEST(Metrics, HaveAHistogramOfEachTag) {
   EXPECT_THAT(text, HasSubstr(R"(wattle_units_unknown_total{tag="a\\x1b"} 2)"));
   EXPECT_THAT(text, HasSubstr("wattle_units_running 3\n"));
   EXPECT_EQ(text.find("decode"), std::string::npos);
+}
+
+/// The native histogram of a tag with this distribution.
+NativeHistogram native_with(const UnitDistribution& distribution) {
+  DaemonMetrics metrics{.version = "1", .domains = {}, .refused = {}, .dropped = {}};
+  metrics.units =
+      UnitMetrics{.report = {.tags = {{.tag = "a", .count = 9, .distribution = distribution}}}};
+  for (const MetricFamily& family : families_of(metrics)) {
+    if (family.name == "wattle_unit_energy_joules") return *family.samples.at(0).native;
+  }
+  return {};
+}
+
+TEST(Metrics, HaveTheBucketsOfADistributionInANativeHistogram) {
+  // Above 0.25, at most 0.5 J: at most 2^-1.
+  NativeHistogram native =
+      native_with({.none = 1, .from = Joules(0.25), .ratio = 2.0, .counts = {2, 5, 1}});
+  EXPECT_EQ(native.schema, 0);
+  EXPECT_EQ(native.first, -1);
+  EXPECT_EQ(native.none, 1U);
+  EXPECT_THAT(native.counts, testing::ElementsAre(2, 5, 1));
+  for (int schema = -1; schema <= 5; ++schema) {
+    const double octaves = std::exp2(-schema);
+    for (const int place : {-600, -1, 0, 1, 700}) {
+      const double from = std::exp2(place * octaves);
+      if (!(from > 1e-13 && from < 1e15)) continue;
+      native = native_with({.from = Joules(from), .ratio = std::exp2(octaves), .counts = {1}});
+      EXPECT_EQ(native.schema, schema);
+      EXPECT_EQ(native.first, place + 1);
+    }
+  }
+  native = native_with({.none = 3});
+  EXPECT_EQ(native.none, 3U);
+  EXPECT_TRUE(native.counts.empty());
 }
 
 TEST(Metrics, HaveAFewOfManyTags) {

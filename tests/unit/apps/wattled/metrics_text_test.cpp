@@ -130,7 +130,40 @@ TEST(MetricsFormat, IsOpenMetricsForPrometheusItself) {
   }
 }
 
+constexpr const char* kProtobuf =
+    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+
+TEST(MetricsFormat, IsProtobufForAPrometheusWithNativeHistograms) {
+  const std::string wanted = kProtobuf;
+  for (const std::string& accept :
+       {wanted, wanted + ";q=0.5,text/plain;q=0.4",
+        // That of Prometheus 2.42.
+        wanted + ",application/openmetrics-text;version=1.0.0;q=0.8,"
+                 "application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,"
+                 "*/*;q=0.1",
+        std::string("application/vnd.google.protobuf ; encoding=delimited ; "
+                    "proto=io.prometheus.client.MetricFamily")}) {
+    EXPECT_EQ(metrics_format(accept), MetricsFormat::protobuf) << accept;
+  }
+}
+
+TEST(MetricsFormat, IsTextForWhoCannotReadTheseMessages) {
+  const std::string type = "application/vnd.google.protobuf";
+  const std::string message = ";proto=io.prometheus.client.MetricFamily";
+  for (const std::string& accept :
+       {type, type + message, type + ";encoding=delimited", type + message + ";encoding=text",
+        type + message + ";encoding=compact-text", type + ";proto=other;encoding=delimited",
+        std::string(kProtobuf) + ";q=0", std::string(kProtobuf) + ";q=-1",
+        std::string(kProtobuf) + ";q=nan", std::string(kProtobuf) + ";q=0.2,text/plain",
+        type + message + message + ";encoding=", std::string(4096, ';') + type}) {
+    EXPECT_EQ(metrics_format(accept), MetricsFormat::prometheus) << accept;
+  }
+}
+
 TEST(MetricsFormat, NamesItself) {
+  EXPECT_EQ(content_type_of(MetricsFormat::protobuf),
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+            "encoding=delimited");
   EXPECT_EQ(content_type_of(MetricsFormat::prometheus), "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_EQ(content_type_of(MetricsFormat::open_metrics),
             "application/openmetrics-text; version=1.0.0; charset=utf-8");
