@@ -17,24 +17,22 @@ using std::chrono::nanoseconds;
 constexpr std::size_t kSparklineWidth = 48;
 
 UsageObservationOptions observed(InstrumentOptions& options) {
-  constexpr nanoseconds kNews =
-      std::chrono::milliseconds(90);  // of GPUs: more often is nothing new
+  constexpr nanoseconds kNewsOfGpus = std::chrono::milliseconds(90);
   constexpr nanoseconds kUsagePeriod = std::chrono::seconds(1);
-  ReadingsOptions readings = GpuMonitor::sampling(options.interval);
-  readings.keeps_going = true;
   // The command's processes are not those of the machine that is measured: of the real /proc.
-  return {.system = options.system,
-          .root = options.command,
-          .processes = System{},
-          .tree = {.adopter = ::getpid(),
-                   .strangers = std::move(options.strangers),
-                   .is_launcher = true},
-          .readings = readings,
-          .gpu_period = kNews,
-          .gpus = std::move(options.gpus),
-          .units = std::move(options.units),
-          .files = std::move(options.files),
-          .usage_period = kUsagePeriod};
+  UsageObservationOptions observed{
+      .system = options.system, .root = options.command, .processes = System{}};
+  observed.tree.adopter = ::getpid();
+  observed.tree.strangers = std::move(options.strangers);
+  observed.tree.is_launcher = true;
+  observed.readings = GpuMonitor::sampling(options.interval);
+  observed.readings.keeps_going = true;
+  observed.gpu_period = kNewsOfGpus;
+  observed.gpus = std::move(options.gpus);
+  observed.units = std::move(options.units);
+  observed.files = std::move(options.files);
+  observed.usage_period = kUsagePeriod;
+  return observed;
 }
 
 }  // namespace
