@@ -334,9 +334,10 @@ void doubt_misplaced(RoundPath& path, Traces rows, std::size_t gpus) {
   constexpr float kSureNextToMissing = 12.0F;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const std::size_t missing = path.missing[i];
-    if (gpus == 1 || missing == 0 || missing >= gpus) continue;
+    // A line that could not be read shows where.
+    const bool is_known = missing == 0 || missing == rows[i].torn_before;
+    if (gpus == 1 || missing >= gpus || is_known) continue;
     const BoardsAround boards(rows, path, irregular_around(path, i, gpus), gpus);
-    // Rows from `begin` on, one by one in one direction, at positions that are `shift` further.
     const auto doubt = [&](std::size_t count, auto row_of, std::size_t shift) {
       double gain = 0.0;
       double most = kClearly;
@@ -350,10 +351,10 @@ void doubt_misplaced(RoundPath& path, Traces rows, std::size_t gpus) {
       }
       for (std::size_t k = 0; k < doubted; ++k) path.margins[row_of(k)] = 0.0F;
     };
-    doubt(
-        std::min(i, gpus), [i](std::size_t k) { return i - 1 - k; }, missing);
-    doubt(
-        std::min(rows.size() - i, gpus), [i](std::size_t k) { return i + k; }, gpus - missing);
+    const auto back = [i](std::size_t k) { return i - 1 - k; };
+    const auto ahead = [i](std::size_t k) { return i + k; };
+    doubt(std::min(i, gpus), back, missing);
+    doubt(std::min(rows.size() - i, gpus), ahead, gpus - missing);
     for (std::size_t k = i - std::min(i, gpus); k < std::min(rows.size(), i + gpus); ++k) {
       if (path.margins[k] < kSureNextToMissing) path.margins[k] = 0.0F;
     }
