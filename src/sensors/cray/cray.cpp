@@ -31,9 +31,9 @@ SensorRefusal nothing_found(const std::string& folder, int error) {
   return {.subject = "power counters of HPE Cray",
           .reason = is_absent ? "this is no node of an HPE Cray machine"
                               : "the list of counters cannot be read",
-          .proof = fmt::format("{}: {}", folder,
-                               error == 0 ? "holds no counter"
-                                          : std::generic_category().message(error)),
+          .proof =
+              fmt::format("{}: {}", folder,
+                          error == 0 ? "holds no counter" : std::generic_category().message(error)),
           .remedy = is_absent ? "" : kReadable,
           .absent = is_absent,
           .scope = is_absent ? RefusalScope::spare : RefusalScope::interface};
@@ -45,8 +45,8 @@ SensorRefusal unreadable(const Domain& domain, const std::string& path, int erro
                       path + " holds no number with its unit");
   }
   const std::string cause = std::generic_category().message(error);
-  SensorRefusal refused =
-      refusal_of(domain, {}, "the counter cannot be read: " + cause, path_with_mode(path), kReadable);
+  SensorRefusal refused = refusal_of(domain, {}, "the counter cannot be read: " + cause,
+                                     path_with_mode(path), kReadable);
   if (error == EACCES) refused.denied_path = path;
   return refused;
 }
