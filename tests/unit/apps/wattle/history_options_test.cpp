@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <set>
 #include <string>
 
 #include "history/history_query.hpp"
+#include "history/save_run.hpp"
 #include "parsed_line.hpp"
 #include "run/mark.hpp"
 #include "wattle/error.hpp"
@@ -92,6 +94,15 @@ TEST(HistoryQuery, RefusesWhatItCannotMean) {
        {"tag:", "command:", "tag:a,", "host:a,host:b", "command:a,command:b", "since:soon"}) {
     EXPECT_THROW((void)query(text), InvalidArgument) << text;
   }
+}
+
+TEST(RunSaver, SavesThePowerOfARunThatHasOneValueOfIt) {
+  std::set<pid_t> strangers;
+  const RunSaver saver("run", {.save = false, .tags = {}}, strangers);
+  Report report;
+  EXPECT_FALSE(saver.run_of(report).series);
+  report.energy.course.domains.push_back({"package_0", {{.mean = Watts(50.0)}}});
+  EXPECT_TRUE(saver.run_of(report).series);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 
+#include "serve/log.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {
@@ -204,6 +205,20 @@ TEST(Connections, AreCutWithoutAnAnswerWhereNothingWasAsked) {
   connection->end_overdue(owner.virtual_loop.now());
   EXPECT_TRUE(owner.is_removed);
   EXPECT_EQ(wire.out, "");
+}
+
+TEST(Refusals, OfOneClientAreCountedWhereThereAreTooManyForTheLog) {
+  VirtualLoop loop;
+  Service service(Inventory{}, loop, ServiceOptions{});
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i) service.audit({.name = "192.0.2.1"}, "may not");
+  service.tick();
+  service.tick();
+  end_log();
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::size_t summary = log.find(" more requests were refused");
+  ASSERT_NE(summary, std::string::npos) << log;
+  EXPECT_EQ(log.find(" more requests were refused", summary + 1), std::string::npos) << log;
 }
 
 }  // namespace
