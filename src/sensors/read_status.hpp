@@ -29,9 +29,8 @@ namespace wattle {
   }
 }
 
-/// Room for what an attribute shows: a number of 20 digits, its unit, a time. Text that fills it
-/// may be cut off.
-using AttributeText = std::array<char, 64>;
+/// Room for what an attribute shows: 20 digits and a line end. Text that fills it may be cut off.
+using AttributeText = std::array<char, 32>;
 
 /// What an attribute showed. `error`: the `errno` where there is no number, 0 for text that is no
 /// value.
@@ -40,10 +39,10 @@ struct AttributeValue {
   int error = 0;
 };
 
-/// The number that `parse` finds in the text of a file that is open.
-template <class Parse>
+/// The number that `parse` finds in the text of a file that is open; `Text`: room for it.
+template <class Text = AttributeText, class Parse>
 [[nodiscard]] AttributeValue read_attribute(const Fd& file, const Parse& parse) noexcept {
-  AttributeText text;
+  Text text;
   const ssize_t count = read_at_start(file.get(), text);
   if (count < 0) return {.error = errno};
   const std::string_view shown(text.data(), static_cast<std::size_t>(count));

@@ -1,22 +1,32 @@
 #include "sensors/cray/node_sensor.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "sensors/cray/counter_file.hpp"
 
 namespace wattle::cray {
+namespace {
+
+/// Room for two numbers of 20 digits with their units.
+using StatedText = std::array<char, 64>;
+
+}  // namespace
 
 AttributeValue read_value(CounterFile& counter) noexcept {
-  return read_attribute(counter.file, [&](std::string_view text) -> std::optional<std::uint64_t> {
+  const auto take = [&](std::string_view text) -> std::optional<std::uint64_t> {
     const auto value = parse_stated_value(text, counter.unit);
     if (!value) return std::nullopt;
     // Without a time each reading passes for a new one.
     if (value->at_us == 0 || value->at_us != counter.at_us) counter.renewed = TimePoint{};
     counter.at_us = value->at_us;
     return value->raw;
-  });
+  };
+  return read_attribute<StatedText>(counter.file, take);
 }
 
 NodeSensor::NodeSensor(std::vector<Channel> channels, std::vector<CounterFile> files,
