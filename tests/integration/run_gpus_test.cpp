@@ -250,6 +250,25 @@ TEST_F(RunWithGpus, KnowsThatTheCommandUsedOne) {
   EXPECT_EQ(report["resource_usage"]["max_gpu_ram"]["descendants"], 0.0);
 }
 
+/// What is idle power is the lowest that was seen, not what was used on average.
+TEST_F(RunWithGpus, DividesOneByItsUsersAndItsLowestPower) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const std::string gpu = "gpu A\npower step 0 100 1.5 500\nprocess compute 1 1000 sm 30\n";
+  const fakes::FakeNvml fake(gpu);
+  Start start = start_of(fake, {"--quiet"}, {"sleep", "3"});
+  ASSERT_EQ(::mkfifo(path("script").c_str(), 0600), 0);
+  start.environment = {{"WATTLE_FAKE_NVML", path("script")}};
+  Process process(start);
+  std::ofstream(path("script")) << gpu << "process compute " << child_of(process.pid())
+                                << " 1000 sm 30\n";
+  EXPECT_EQ(process.wait().code(), 0);
+  const Json share = json()["share"]["gpus"].at(0);
+  ASSERT_TRUE(share["typical_j"].is_number()) << share;
+  const double part = share["typical_j"].get<double>() / share["measured_j"].get<double>();
+  EXPECT_GT(part, 0.3) << share << " half of what is not idle, and half of the idle half";
+  EXPECT_LT(part, 0.5) << share;
+}
+
 TEST_F(RunWithGpus, ListsTheirProcessesAsOftenAsItReads) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
   // The sixth list never comes: after half a second, not five.
