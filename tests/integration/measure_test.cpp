@@ -139,6 +139,10 @@ TEST_F(MeasureGpus, PutsWhatItFindsInPlaceOfWhatIsAssumed) {
   const Json& limit = channel_of(json, "nvidia_gpu_0", "power_limit")["measured"];
   EXPECT_EQ(limit["period_s"], nullptr);
   EXPECT_GT(limit["call_s"], 0.0);
+  // At least 40 periods of what is renewed most slowly; what seldom changes is looked at for less.
+  EXPECT_GT(energy["length_s"], 3.0);
+  EXPECT_GT(power["measured"]["length_s"], 3.0);
+  EXPECT_LT(limit["length_s"], 3.0);
 }
 
 constexpr const char* kRenewedEach20Ms =

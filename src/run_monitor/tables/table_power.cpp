@@ -79,8 +79,8 @@ void TablePower::close(std::int64_t end_ms) {
 
 void TablePower::add_stretch(Sum& sum, std::span<const HeldValue> rows, std::int64_t length_ms) {
   if (rows.empty() || length_ms <= 0) return;
-  static const Channel kGauge = unknown_gauge();
-  const EnergyFigure figure = held_energy(kGauge, rows, time_of(length_ms));
+  static const Channel gauge = unknown_gauge();
+  const EnergyFigure figure = held_energy(gauge, rows, time_of(length_ms));
   sum.is_known = sum.is_known || figure.energy.has_value();
   sum.energy_j += figure.energy.value_or(Joules()).si();
   sum.errors.add(figure.uncertainty, figure.common);
