@@ -110,6 +110,21 @@ def test_a_site_names_its_image_and_its_nodes(rendered):
     assert pod["volumes"][1]["secret"]["secretName"] == "other"
 
 
+def test_the_energy_of_pods_needs_the_devices_of_the_kubelet_and_their_names_the_logs(rendered):
+    for names in (False, True):
+        objects = rendered(shares={"enabled": True, "podNames": names})
+        one, volumes = container(objects), objects["DaemonSet"]["spec"]["template"]["spec"]["volumes"]
+        assert "--enable=gpu-read,cpu-read,shares" in one["args"]
+        assert {"--kubelet-dir=/host/kubelet", "--pod-logs-dir=/host/pod-logs"} < set(one["args"])
+        mounted = {mount["name"]: mount["mountPath"] for mount in one["volumeMounts"] if mount["readOnly"] is True}
+        paths = {volume["name"]: volume.get("hostPath", {}).get("path") for volume in volumes}
+        more = {"device-plugins": ("/host/kubelet/device-plugins", "/var/lib/kubelet/device-plugins")}
+        if names:
+            more["pod-logs"] = ("/host/pod-logs", "/var/log/pods")
+        assert {name: (mounted[name], paths[name]) for name in mounted if name not in ("sys", "secrets")} == more
+        assert mounted.keys() == paths.keys()
+
+
 def test_the_network_policy_names_who_may_scrape_or_is_left_to_the_site(rendered):
     (rule,) = rendered(networkPolicy={"from": "prometheus"})["NetworkPolicy"]["spec"]["ingress"]
     assert rule["from"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "prometheus"}
