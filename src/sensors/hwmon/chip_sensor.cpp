@@ -43,9 +43,10 @@ AttributeValue read_discharging(const Fd& status) noexcept {
 std::optional<Source> open_files(const Files& files, bool is_power, std::string& failed) {
   Source source{.value = {}, .divisor = files.divisor, .is_power = is_power};
   for (const auto& [path, file] :
-       {std::pair(&files.value, &source.value), std::pair(&files.less[0], &source.less[0]),
-        std::pair(&files.less[1], &source.less[1]), std::pair(&files.factor, &source.factor),
-        std::pair(&files.status, &source.status)}) {
+       {std::pair(&files.value, &source.value),
+        std::pair(&files.less.front(), &source.less.front()),
+        std::pair(&files.less.back(), &source.less.back()),
+        std::pair(&files.factor, &source.factor), std::pair(&files.status, &source.status)}) {
     if (path->empty()) continue;
     *file = open_for_reading(*path);
     if (*file) continue;
