@@ -246,6 +246,51 @@ def gpu():
         ])
 
 
+def job():
+    here = 'instance=~"$instance",group_kind=~"$kind"'
+    counters = "wattle_share_energy_joules_total"
+    power = f"rate({counters}{{{here}}}[$__rate_interval])"
+    energy = f"increase({counters}{{{here}}}[$__range])"
+    nobody = 'group_kind=~"idle|unexplained|rest|undivided"'
+    names = 'group by (group, namespace, pod) (wattle_share_group_info{group_kind="pod"})'
+    of_pods = f'{counters}{{instance=~"$instance",group_kind="pod"}}'
+    pods = f"sum by (namespace, pod) (rate({of_pods}[$__rate_interval]) * on (group) group_left (namespace, pod) {names})"
+    of_jobs = f'{counters}{{instance=~"$instance",group_kind="slurm_job"}}'
+    return dashboard(
+        "wattle-job", "Wattle: pods, jobs and services",
+        "Shares of the measured energy: wattled serve --enable shares. docs/daemon.md says when not to believe one.",
+        [variable("instance", f"label_values({counters}, instance)", "Node"),
+         variable("kind", f'label_values({counters}{{instance=~"$instance"}}, group_kind)', "Kind")],
+        [
+            number("Power now", "watt", f"sum({power})", "Of the kinds that are chosen."),
+            number("Energy of the time shown", "kwatth", f"sum({energy}) / 3.6e6", decimals=2),
+            number("Groups", "short", f"count(group by (group_kind, group) ({counters}{{{here},group!=\"\"}}))",
+                   "With a counter of their own."),
+            number("Nodes", "short", f"count(group by (instance) ({counters}{{{here}}}))"),
+            number("In no group", "percentunit",
+                   f'sum(rate({counters}{{instance=~"$instance",{nobody}}}[$__rate_interval])) / '
+                   'sum(rate(wattle_share_measured_joules_total{instance=~"$instance"}[$__rate_interval]))',
+                   "Idle, unexplained, rest and undivided, of all that was measured.", decimals=0),
+            number("Power of GPUs", "watt", f'sum(rate({counters}{{{here},domain!="cpu"}}[$__rate_interval]))'),
+            plot("The 20 groups with the most power", "watt",
+                 (f"topk(20, sum by (group_kind, group) ({power}))", "{{group_kind}} {{group}}"), stacked=True,
+                 description="On all of their nodes."),
+            plot("Power by kind", "watt", (f"sum by (group_kind) ({power})", "{{group_kind}}"), stacked=True,
+                 description="All kinds together are what was measured."),
+            plot("Power of pods", "watt", (pods, "{{namespace}} {{pod}}"), stacked=True,
+                 description="By the names of their folders in /var/log/pods."),
+            plot("Power of Slurm's jobs", "watt",
+                 (f"sum by (group) (rate({of_jobs}[$__rate_interval]))", "{{group}}"), stacked=True),
+            plot("CPUs and GPUs", "watt", (f"sum by (domain) ({power})", "{{domain}}"), stacked=True,
+                 description="cpu: packages and their memory."),
+            plot("Power of groups by node", "watt", (f"sum by (instance) ({power})", "{{instance}}"), stacked=True),
+            table("Energy by group", "joule", (f"sum by (group_kind, group) ({energy})", "J"), width=12),
+            table("Names of pods", "short",
+                  ('group by (instance, group, namespace, pod) (wattle_share_group_info{instance=~"$instance"})', ""),
+                  width=12),
+        ])
+
+
 def text_of(made):
     """One line per panel, so that a change of one shows as one line."""
     panels = ",\n".join("  " + json.dumps(each) for each in made["panels"])
@@ -255,7 +300,7 @@ def text_of(made):
 
 def main():
     stale = []
-    for made in (fleet(), node(), gpu()):
+    for made in (fleet(), node(), gpu(), job()):
         path = FOLDER / f"{made['uid']}.json"
         if not path.exists() or path.read_text() != text_of(made):
             stale.append(path.name)

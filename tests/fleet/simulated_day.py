@@ -67,6 +67,10 @@ NODES = {
     ("n3", "r2"): [Domain("package_0", 80), Domain("dram_0", 0, up=False),
                    Domain("hwmon_psu", 200, source="hwmon", additive=False, integrated=True)],
 }
+POD = "0f6e3a52-5f0c-4a8e-9a6f-0a3c1d2e4f56"
+# (kind, group, part of the energy): all of it.
+GROUPS = [("pod", POD, 0.4), ("slurm_job", "77", 0.2), ("service", "nginx.service", 0.1), ("idle", "", 0.25),
+          ("rest", "", 0.05)]
 ALL_NODES = {
     "wattle_build_info": {"version": "0.1.0"},
     "wattle_clients_turned_away_total": {"reason": "full"},
@@ -81,6 +85,21 @@ def additive_watts():
     return sum(domain.watts for node in NODES.values() for domain in node if domain.additive and domain.up)
 
 
+def shares_at(domains, t):
+    """What the daemon divides: of packages and their memory together, and of each GPU."""
+    parts = {}
+    for domain in domains:
+        if domain.additive and domain.up:
+            name = domain.name if domain.vendor else "cpu"
+            parts[name] = parts.get(name, 0) + domain.energy(t)
+    for name, energy in parts.items():
+        yield "wattle_share_measured_joules_total", {"domain": name}, energy
+        for kind, group, part in GROUPS:
+            labels = {"domain": name, "group_kind": kind, "group": group}
+            yield "wattle_share_energy_joules_total", labels, part * energy
+    yield "wattle_share_group_info", {"group_kind": "pod", "group": POD, "namespace": "web", "pod": "shop-0"}, 1
+
+
 def values_at(t):
     """(metric, labels of the target and the sample, value) of all nodes."""
     for (name, rack), domains in NODES.items():
@@ -88,6 +107,8 @@ def values_at(t):
         for domain in domains:
             for metric, labels, value in domain.values(t):
                 yield metric, {**target, **labels}, value
+        for metric, labels, value in shares_at(domains, t):
+            yield metric, {**target, **labels}, value
         for metric, labels in ALL_NODES.items():
             yield metric, {**target, **labels}, OWN_VALUES.get(metric, 0.001 * t)
 

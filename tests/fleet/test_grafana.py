@@ -18,7 +18,7 @@ FILES = sorted(FOLDER.glob("wattle-*.json"))
 # What Grafana puts in: all nodes, the last day.
 VALUES = {
     "$__rate_interval": "5m", "$__range_s": str(DAY), "$__range": f"{DAY}s",
-    "$cluster": ".*", "$rack": ".*", "$instance": ".*", "$gpu": ".*",
+    "$cluster": ".*", "$rack": ".*", "$instance": ".*", "$gpu": ".*", "$kind": ".*",
 }
 # What no dashboard shows: when a counter was 0, and of shares what rules do not record.
 NOT_SHOWN = re.compile(r"_created$|^wattle_share_(ended_energy_joules_total|groups|idle_power_watts|undivided_info)$")
@@ -143,7 +143,7 @@ def value_of(prometheus, dashboard, title):
     return float(found["value"][1])
 
 
-@pytest.mark.parametrize("dashboard", ["fleet", "node"])
+@pytest.mark.parametrize("dashboard", ["fleet", "node", "job"])
 def test_the_energy_of_the_day_is_that_of_the_simulation(prometheus, dashboard):
     kwh = additive_watts() * DAY / 3.6e6
     found = value_of(prometheus, dashboard, "Energy of the time shown")
@@ -177,7 +177,7 @@ def test_all_that_the_daemon_serves_is_shown(scraped):
 
 
 def test_each_dashboard_takes_its_data_source_from_a_variable():
-    assert {path.name for path in FILES} == {"wattle-fleet.json", "wattle-gpu.json", "wattle-node.json"}
+    assert {path.name for path in FILES} == {f"wattle-{name}.json" for name in ("fleet", "gpu", "job", "node")}
     for made in dashboards().values():
         assert made["templating"]["list"][0]["type"] == "datasource"
         names = {variable["name"] for variable in made["templating"]["list"]}
