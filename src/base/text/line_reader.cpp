@@ -53,17 +53,19 @@ std::optional<std::string_view> LineReader::next() {
       too_long_ = true;
       begin_ = end_ = searched = 0;
     }
-    if (!fill()) {
-      const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
-      const bool is_line =
-          !rest.empty() && !too_long_ && error_ == 0 && last_ == LastLine::is_whole_without_end;
-      begin_ = end_ = 0;
-      if (is_line) return rest;
-      if (!rest.empty() || too_long_) ++damaged_;
-      too_long_ = false;
-      return std::nullopt;
-    }
+    if (!fill()) return take_rest();
   }
+}
+
+std::optional<std::string_view> LineReader::take_rest() {
+  const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
+  const bool is_line =
+      !rest.empty() && !too_long_ && error_ == 0 && last_ == LastLine::is_whole_without_end;
+  begin_ = end_ = 0;
+  if (is_line) return rest;
+  if (!rest.empty() || too_long_) ++damaged_;
+  too_long_ = false;
+  return std::nullopt;
 }
 
 bool LineReader::fill() {

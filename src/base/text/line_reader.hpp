@@ -40,6 +40,8 @@ class LineReader {
   [[nodiscard]] const FileStart& start() const noexcept { return start_; }
 
  private:
+  /// What is after the last line end, if it is a line.
+  std::optional<std::string_view> take_rest();
   /// Reads more of the file after what is kept; false at its end.
   bool fill();
   /// One `read`; false at the end, or where it fails.

@@ -66,20 +66,24 @@ std::size_t GpuRowReader::split(std::string_view line) noexcept {
   const auto end_cell = [&](const char* end) {
     if (cell == last) return false;
     *cell++ = std::string_view(begin, static_cast<std::size_t>(end - begin));
-    begin = end + 1;
     return true;
+  };
+  const auto end_at_comma = [&](const char* comma) {
+    const bool has_room = end_cell(comma);
+    begin = comma + 1;
+    return has_room;
   };
   bool has_room = true;
   std::size_t i = 0;
   for (; i + kStepBytes <= line.size() && has_room; i += kStepBytes) {
     for (std::uint64_t commas = commas_in(data + i); commas != 0 && has_room;
          commas &= commas - 1) {
-      has_room =
-          end_cell(data + i + static_cast<std::size_t>(std::countr_zero(commas)) / kBitsPerByte);
+      has_room = end_at_comma(data + i +
+                              static_cast<std::size_t>(std::countr_zero(commas)) / kBitsPerByte);
     }
   }
   for (; i < line.size() && has_room; ++i) {
-    if (line[i] == ',') has_room = end_cell(data + i);
+    if (line[i] == ',') has_room = end_at_comma(data + i);
   }
   has_room = has_room && end_cell(data + line.size());
   const auto count = static_cast<std::size_t>(cell - cells_.data());
