@@ -202,6 +202,26 @@ TEST_F(HistoryTrust, ReadsAHistoryThatItMayNotWrite) {
   EXPECT_THAT(outcome.out, HasSubstr("echo mine"));
 }
 
+TEST_F(HistoryTrust, ReadsAHistoryOnAFileSystemThatOnlyReads) {
+  ASSERT_EQ(run(at_home(wattle_run({"--save", "--quiet"}, {"echo", "mine"}))).code(), 0);
+  const std::string folder = path("state/wattle").string();
+  // In namespaces of its own anybody may mount.
+  const auto alone = [&](const std::string& script) {
+    return run(at_home({.command = {"unshare", "-rm", "sh", "-ec",
+                                    "mount --bind \"$1\" \"$1\"; "
+                                    "mount -o remount,ro,bind \"$1\"; " +
+                                        script,
+                                    "sh", folder, wattle_program()}}));
+  };
+  if (alone("true").code() != 0) GTEST_SKIP() << "nothing can be mounted here";
+  const Outcome listed = alone("exec \"$2\" history");
+  EXPECT_EQ(listed.code(), 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("echo mine"));
+  const Outcome saved = alone("exec \"$2\" run --save --quiet -- sh -c 'exit 3'");
+  EXPECT_EQ(saved.code(), 3);
+  EXPECT_THAT(saved.err, HasSubstr("Read-only file system"));
+}
+
 TEST_F(HistoryTrust, ExportsWhatIsWholeAndNamesTheRest) {
   for (const char* word : {"one", "two", "three"}) {
     ASSERT_EQ(run(at_home(wattle_run({"--save", "--quiet"}, {"echo", word}))).code(), 0);

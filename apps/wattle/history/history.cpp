@@ -129,12 +129,13 @@ int import(RunHistory& history, const HistoryOptions& options) {
 int check(RunHistory& history) {
   const RunHistory::Check found = history.check();
   for (const std::string& run : found.damaged) complain(run);
+  for (const std::string& run : found.doubtful) complain(run);
   for (const std::string& problem : found.problems) complain("SQLite reports: " + problem);
   const std::size_t whole = found.runs - found.repaired - found.damaged.size();
   Output::open("-", false)
       .write(fmt::format("{} checked: {} whole, {} repaired, {} damaged\n",
                          counted(found.runs, "run"), whole, found.repaired, found.damaged.size()));
-  return found.damaged.empty() ? 0 : kNoSuchRun;
+  return found.damaged.empty() && found.doubtful.empty() ? 0 : kNoSuchRun;
 }
 
 int act(RunHistory& history, const HistoryOptions& options) {

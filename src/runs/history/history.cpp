@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -78,13 +79,13 @@ fs::path default_history_path() {
 
 RunHistory::RunHistory(const fs::path& path, Missing missing, std::chrono::milliseconds patience)
     : path_(path), database_(open_file(path, missing)) {
-  if (!why_not_own(path).empty()) {
+  if (const std::string why = why_not_own_history(path); !why.empty()) {
     // Nothing of it is changed, and no file is made beside it.
     why_unchangeable_ = EPERM;
     if (reads_alone()) return;
     throw Error(
         fmt::format("cannot read the history {}: {}, and it is in use, or of another version",
-                    printable(path.string()), why_not_own(path)));
+                    printable(path.string()), why));
   }
   database_.distrust();
   database_.set_patience(patience);
@@ -92,15 +93,16 @@ RunHistory::RunHistory(const fs::path& path, Missing missing, std::chrono::milli
     prepare();
   } catch (const WriteError& error) {
     constexpr std::array kUnchangeable = {ENOSPC, EDQUOT, EROFS, EACCES, EPERM};
-    const bool is_unchangeable =
-        std::ranges::count(kUnchangeable, error.error_number()) > 0 && reads_alone();
-    if (!is_unchangeable) throw;
-    why_unchangeable_ = error.error_number();
+    // Where SQLite may not make its log, it tries to read one, and gives the error of that.
+    const bool has_no_log = error.error_number() == ENOENT && ::access(path.c_str(), W_OK) != 0;
+    const int why = has_no_log ? errno : error.error_number();
+    if (std::ranges::count(kUnchangeable, why) == 0 || !reads_alone()) throw;
+    why_unchangeable_ = why;
   }
 }
 
 void RunHistory::require_own_file() const {
-  if (const std::string why = why_not_own(path_); !why.empty()) throw Error(why);
+  if (const std::string why = why_not_own_history(path_); !why.empty()) throw Error(why);
 }
 
 /// SQLite makes files beside a database also to read it. False where it takes them to read all.

@@ -59,6 +59,13 @@ std::string damage_text(std::uint64_t id, std::string_view why) {
                      run_id_text(id), why);
 }
 
+std::string doubt_text(std::uint64_t id) {
+  return fmt::format(
+      "run {0}: its tags, its commit or whether files were changed may not be as they were saved; "
+      "see wattle history show {0}",
+      run_id_text(id));
+}
+
 bool RunHistory::Row::is_whole() const { return seal == seal_of(run); }
 
 std::string RunHistory::whole_record(const Found& found) {
@@ -139,7 +146,9 @@ RunHistory::Check RunHistory::check() {
       const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
       try {
         const RunSummary run = summary_by_record({row.number, id}, row.run);
-        if (row.is_whole() && row.seal == seal_of(run)) continue;
+        const bool is_as_record = row.seal == seal_of(run);
+        if (row.is_whole() && is_as_record) continue;
+        if (!row.is_whole() && !is_as_record) result.doubtful.push_back(doubt_text(id));
         write_row(row.number, run);
         ++result.repaired;
       } catch (const WriteError&) {

@@ -68,6 +68,21 @@ std::string why_not_own(const std::filesystem::path& path) {
                      name, status.st_mode & 07777U, shell_quoted(path.string()));
 }
 
+std::string why_not_own_history(const std::filesystem::path& path) {
+  if (std::string why = why_not_own(path); !why.empty()) return why;
+  std::error_code none;
+  // SQLite follows links, and so its files lie beside the one that they lead to.
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, none);
+  struct stat folder {};
+  const bool is_shared = ::stat(file.parent_path().c_str(), &folder) == 0 &&
+                         (folder.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_ISVTX) == 0;
+  if (is_shared) return why_not_own(file.parent_path());
+  for (const std::string_view end : {"-wal", "-shm", "-journal"}) {
+    if (std::string why = why_not_own(file.string() + std::string(end)); !why.empty()) return why;
+  }
+  return {};
+}
+
 std::filesystem::path nearest_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();

@@ -80,6 +80,9 @@ enum class HistoryFileKind : std::uint8_t { missing, empty, history, foreign };
 /// to it. A record holds command lines, which may hold secrets. Empty: they may; also where it does
 /// not exist.
 [[nodiscard]] std::string why_not_own(const std::filesystem::path& path);
+/// The same of a history, with the files that SQLite keeps beside it, which hold records too. In a
+/// folder where others may rename files, nobody knows whose those are.
+[[nodiscard]] std::string why_not_own_history(const std::filesystem::path& path);
 
 /// The folder of `path`, or the nearest folder above it that exists.
 [[nodiscard]] std::filesystem::path nearest_folder(const std::filesystem::path& path);

@@ -159,6 +159,7 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
     const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
     try {
       list.push_back(summary_by_record({row.number, id}, std::move(row.run)));
+      if (row.seal != seal_of(list.back())) damage_.push_back(doubt_text(id));
     } catch (const WriteError&) {
       throw;
     } catch (const Error& error) {
@@ -222,6 +223,7 @@ SavedRun RunHistory::read(const Found& found) {
                                 : decompress(row.text(series_column), {}, kMostSeriesBytes);
         if (series) saved.series = PowerCourse::unpacked(*series);
       });
+  if (saved.record.empty()) throw Error("it has no record");
   return saved;
 }
 

@@ -35,4 +35,7 @@ void require_whole(std::string_view record, std::uint64_t id);
 /// "run k3m9x2qa is damaged: WHY; ..."
 [[nodiscard]] std::string damage_text(std::uint64_t id, std::string_view why);
 
+/// Of a run whose record is whole, and whose tags or commit, which no record has, need not be.
+[[nodiscard]] std::string doubt_text(std::uint64_t id);
+
 }  // namespace wattle

@@ -14,7 +14,9 @@
 namespace wattle {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -25,7 +27,8 @@ class HistoryDamageTest : public testing::Test {
     RunHistory history(file());
     for (int i = 0; i < 3; ++i) {
       ids_.push_back(history.save(saved_run(
-          {.command = {"make", std::to_string(i)}, .started_unix_s = 1e9 - i, .energy_j = 75.0})));
+          {.command = {"make", std::to_string(i)}, .started_unix_s = 1e9 - i, .energy_j = 75.0},
+          {{"branch", "main"}})));
     }
   }
   [[nodiscard]] std::filesystem::path file() const { return folder_.path() / "history.db"; }
@@ -51,7 +54,7 @@ class HistoryDamageTest : public testing::Test {
 TEST_F(HistoryDamageTest, OfARowIsMendedFromTheRecord) {
   for (const char* change :
        {"energy = 35", "energy = NULL", "wall = 1e-3", "exit_code = 1", "uncertainty = 0",
-        "lower_bound = 1", "started = 999999999.5", "seal = seal + 1", "memory = 1"}) {
+        "lower_bound = 1", "started = 999999999.5", "memory = 1"}) {
     edit(std::string("UPDATE runs SET ") + change + " WHERE number = 2");
     RunHistory history(file());
     const std::vector<RunSummary> list = history.list({});
@@ -61,9 +64,37 @@ TEST_F(HistoryDamageTest, OfARowIsMendedFromTheRecord) {
     EXPECT_EQ(list[1].exit_code, 0) << change;
     EXPECT_EQ(list[1].energy_is_lower_bound, false) << change;
     EXPECT_THAT(history.take_damage(), IsEmpty()) << "the record is whole";
-    EXPECT_EQ(history.check().repaired, 1U) << change;
+    EXPECT_THAT(history.check(), AllOf(Field(&RunHistory::Check::repaired, 1U),
+                                       Field(&RunHistory::Check::doubtful, IsEmpty())))
+        << change;
     EXPECT_EQ(history.check().repaired, 0U) << change;
   }
+}
+
+TEST_F(HistoryDamageTest, OfWhatNoRecordHasIsNamed) {
+  for (const char* change :
+       {"UPDATE tags SET value = 'other' WHERE run = 2", "DELETE FROM tags WHERE run = 2",
+        "UPDATE runs SET git_commit = 'abc' WHERE number = 2",
+        "UPDATE runs SET git_dirty = 1 WHERE number = 2",
+        "UPDATE runs SET seal = seal + 1 WHERE number = 2"}) {
+    edit(change);
+    RunHistory history(file());
+    EXPECT_THAT(history.list({}), SizeIs(3)) << change;
+    const auto named = ElementsAre(HasSubstr("run " + ids_[1] + ": its tags, its commit"));
+    EXPECT_THAT(history.take_damage(), named) << change;
+    EXPECT_THAT(history.check().doubtful, named) << change;
+    EXPECT_THAT(history.check().doubtful, IsEmpty()) << change << ": said once";
+  }
+}
+
+TEST_F(HistoryDamageTest, OfARunWithoutARecordLeavesItOut) {
+  edit("UPDATE records SET run = 7 WHERE run = 2");
+  RunHistory history(file());
+  std::vector<std::string> seen;
+  history.each({}, [&](const SavedRun& run) { seen.push_back(run.id); });
+  EXPECT_THAT(seen, ElementsAre(ids_[0], ids_[2]));
+  EXPECT_THAT(history.take_damage(), ElementsAre(HasSubstr("it has no record")));
+  EXPECT_THROW((void)history.get(ids_[1]), Error);
 }
 
 TEST_F(HistoryDamageTest, OfATextIsMendedFromTheRecord) {

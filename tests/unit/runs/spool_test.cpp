@@ -236,6 +236,23 @@ TEST_F(SpoolTest, IsUsedWhereOthersOwnTheHistoryOrMayWriteToIt) {
   EXPECT_FALSE(fs::exists(file().string() + "-wal"));
 }
 
+TEST_F(SpoolTest, IsUsedWhereOthersMayPutFilesBesideTheHistory) {
+  RunHistory(file()).save(saved_run());
+  fs::permissions(folder_.path(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(save(file(), saved_run({.code = 1})).problem, HasSubstr("other users may write to"));
+  fs::permissions(folder_.path(), fs::perms::sticky_bit, fs::perm_options::add);
+  EXPECT_EQ(save(file(), saved_run({.code = 2})).problem, "") << "only the owner renames files";
+  for (const char* end : {"-wal", "-journal"}) {
+    const std::string beside = file().string() + end;
+    std::ofstream(beside) << "";
+    fs::permissions(beside, fs::perms::others_read | fs::perms::others_write,
+                    fs::perm_options::add);
+    EXPECT_THAT(save(file(), saved_run({.code = 3})).problem,
+                HasSubstr("other users may write to " + beside));
+    fs::remove(beside);
+  }
+}
+
 TEST_F(SpoolTest, SaysThatARunIsLost) {
   std::ofstream(folder_.path() / "no folder") << "";
   ::setenv("XDG_STATE_HOME", (folder_.path() / "no folder").c_str(), 1);
