@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <system_error>
 
-#include "base/files/file.hpp"
+#include "base/files/input_file.hpp"
 #include "base/json/json_read.hpp"
 #include "base/text/text.hpp"
 #include "usage/files/usage_json.hpp"
@@ -59,10 +60,11 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
 }
 
 ResourceUsage recover_usage(const std::filesystem::path& usage_file) {
-  const auto lines = read_file(usage_file.string(), kMostBytes);
+  const InputFile input = open_input(usage_file.string());
+  const auto lines = input.file ? read_rest(input.file, kMostBytes) : std::nullopt;
   if (!lines) {
     throw Error("cannot read the usage file " + printable(usage_file.string()) + ": " +
-                std::generic_category().message(errno));
+                (input.file ? std::generic_category().message(errno) : input.problem));
   }
   return recovered(*lines, usage_file.string()).usage;
 }

@@ -129,5 +129,17 @@ TEST(UsageFile, HasToExist) {
   EXPECT_THROW((void)recover_usage(folder.path() / "none"), Error);
 }
 
+TEST(UsageFile, IsNoDeviceWhichMayNeverEnd) {
+  for (const char* device : {"/dev/zero", "/dev/urandom"}) {
+    try {
+      (void)recover_usage(device);
+      FAIL() << device;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()),
+                std::string("cannot read the usage file ") + device + ": it is a device");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wattle
