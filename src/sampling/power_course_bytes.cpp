@@ -5,12 +5,17 @@
 #include <utility>
 
 #include "base/numbers/rice.hpp"
+#include "base/text/text.hpp"
 #include "sampling/power_course.hpp"
 
 namespace wattle {
 namespace {
 
-constexpr std::uint64_t kCourseFormat = 2;
+/// With a hash of all before it at the end.
+constexpr std::uint64_t kCourseFormat = 3;
+/// The same without the hash, as older histories have it.
+constexpr std::uint64_t kFormatWithoutHash = 2;
+constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
 
 // Numbers in 7-bit groups, the lowest first; the high bit says that more follow.
 void put_course(std::string& bytes, std::uint64_t number) {
@@ -51,6 +56,13 @@ void put_course(std::string& bytes, const std::vector<PowerColumn>& columns) {
     put_signed(bytes, mean - milliwatts(*column.lowest));
     put_signed(bytes, milliwatts(*column.highest) - mean);
   }
+}
+
+std::string hash_bytes(std::string_view bytes) {
+  std::uint64_t hash = hash_of(bytes);
+  std::string text(kHashBytes, '\0');
+  for (char& byte : text) byte = static_cast<char>(std::exchange(hash, hash >> 8U) & 0xffU);
+  return text;
 }
 
 /// Takes numbers from bytes; once one is missing or too large, all that follow are 0.
@@ -127,13 +139,22 @@ std::string PowerCourse::packed() const {
   }
   put_course(bytes, total.empty() ? 0U : 1U);
   put_course(bytes, total);
-  return bytes;
+  return bytes + hash_bytes(bytes);
 }
 
 std::optional<PowerCourse> PowerCourse::unpacked(std::string_view bytes) {
   constexpr std::uint64_t kMostTime = std::uint64_t{1} << 60U;  // 36 years
+  const std::uint64_t format = CourseReader(bytes).number(kCourseFormat);
+  if (format == kCourseFormat) {
+    const std::size_t hash_at = bytes.size() - std::min(bytes.size(), kHashBytes);
+    const std::string_view hash = bytes.substr(hash_at);
+    bytes = bytes.substr(0, hash_at);
+    if (hash != hash_bytes(bytes)) return std::nullopt;
+  } else if (format != kFormatWithoutHash) {
+    return std::nullopt;
+  }
   CourseReader reader(bytes);
-  if (reader.number(kCourseFormat) != kCourseFormat) return std::nullopt;
+  (void)reader.number(kCourseFormat);
   PowerCourse course;
   for (Seconds* time : {&course.length, &course.column, &course.step}) {
     *time = Seconds(static_cast<double>(reader.number(kMostTime)) * 1e-9);

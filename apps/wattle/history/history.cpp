@@ -57,7 +57,7 @@ int show(RunHistory& history, const HistoryOptions& options) {
     text += options.json ? saved_run_line(run) + "\n" : run_text(run, style_of(STDOUT_FILENO));
   }
   Output::open("-", false).write(text);
-  return 0;
+  return is_whole(history) ? 0 : kNoSuchRun;
 }
 
 int export_all(RunHistory& history, const HistoryOptions& options) {

@@ -120,15 +120,16 @@ class RunHistory {
   /// All of them or none: throws as `get` does.
   void remove(const std::vector<std::string>& ids);
 
-  /// What was left out since the last call because it is damaged, or was listed with tags or a
-  /// commit that may be wrong: one sentence for each run.
+  /// What was left out since the last call because it is damaged, or was given without its power
+  /// over time, or with tags or a commit that may be wrong: one sentence for each run.
   [[nodiscard]] std::vector<std::string> take_damage() { return std::exchange(damage_, {}); }
 
   struct Check {
     std::size_t runs = 0;                 ///< all
     std::size_t repaired = 0;             ///< whose row was wrong, and is as its record again
     std::vector<std::string> damaged{};   ///< runs that stay damaged: one sentence for each
-    /// Runs whose tags or commit may be others than those that were saved, which is found once.
+    /// Runs whose tags or commit may be others than those that were saved (found once), or whose
+    /// power over time is damaged.
     std::vector<std::string> doubtful{};
     std::vector<std::string> problems{};  ///< what SQLite reports of the file
   };

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/deflate.hpp"
 #include "base/text/text.hpp"
 #include "runs/history/history.hpp"
 #include "runs/history/history_values.hpp"
@@ -64,6 +65,18 @@ std::string doubt_text(std::uint64_t id) {
       "run {0}: its tags, its commit or whether files were changed may not be as they were saved; "
       "see wattle history show {0}",
       run_id_text(id));
+}
+
+std::optional<PowerCourse> series_of(std::string_view packed) {
+  // No series is longer; a damaged file must not take all memory.
+  constexpr std::size_t kMostSeriesBytes = std::size_t{64} << 20U;
+  const auto bytes = decompress(packed, {}, kMostSeriesBytes);
+  return bytes ? PowerCourse::unpacked(*bytes) : std::nullopt;
+}
+
+std::string series_damage_text(std::uint64_t id) {
+  return fmt::format("run {}: its power over time is damaged, and left out; the rest is whole",
+                     run_id_text(id));
 }
 
 bool RunHistory::Row::is_whole() const { return seal == seal_of(run); }
@@ -146,6 +159,10 @@ RunHistory::Check RunHistory::check() {
       const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
       try {
         const RunSummary run = summary_by_record({row.number, id}, row.run);
+        query("SELECT series FROM records WHERE run = ? AND series IS NOT NULL", {row.number},
+              [&](const SqlRow& kept) {
+                if (!series_of(kept.text(0))) result.doubtful.push_back(series_damage_text(id));
+              });
         const bool is_as_record = row.seal == seal_of(run);
         if (row.is_whole() && is_as_record) continue;
         if (!row.is_whole() && !is_as_record) result.doubtful.push_back(doubt_text(id));

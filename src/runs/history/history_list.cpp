@@ -56,9 +56,6 @@ SqlQuery query_of(const HistoryFilter& filter) {
   return query;
 }
 
-/// No series is longer; a damaged file must not take all memory.
-constexpr std::size_t kMostSeriesBytes = std::size_t{64} << 20U;
-
 std::optional<double> number_or_none(const SqlRow& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.number(column));
 }
@@ -218,10 +215,9 @@ SavedRun RunHistory::read(const Found& found) {
                                .worktree = row.text(worktree_column)};
           if (!row.is_null(dirty_column)) saved.git->dirty = row.integer(dirty_column) != 0;
         }
-        const auto series = row.is_null(series_column)
-                                ? std::nullopt
-                                : decompress(row.text(series_column), {}, kMostSeriesBytes);
-        if (series) saved.series = PowerCourse::unpacked(*series);
+        if (row.is_null(series_column)) return;
+        saved.series = series_of(row.text(series_column));
+        if (!saved.series) damage_.push_back(series_damage_text(found.id));
       });
   if (saved.record.empty()) throw Error("it has no record");
   return saved;

@@ -9,6 +9,7 @@
 
 #include "base/sqlite.hpp"
 #include "runs/history/history.hpp"
+#include "sampling/power_course.hpp"
 
 namespace wattle {
 
@@ -37,5 +38,9 @@ void require_whole(std::string_view record, std::uint64_t id);
 
 /// Of a run whose record is whole, and whose tags or commit, which no record has, need not be.
 [[nodiscard]] std::string doubt_text(std::uint64_t id);
+
+/// What `records.series` holds; absent: it is damaged.
+[[nodiscard]] std::optional<PowerCourse> series_of(std::string_view packed);
+[[nodiscard]] std::string series_damage_text(std::uint64_t id);
 
 }  // namespace wattle

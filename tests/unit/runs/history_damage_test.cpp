@@ -87,6 +87,30 @@ TEST_F(HistoryDamageTest, OfWhatNoRecordHasIsNamed) {
   }
 }
 
+TEST_F(HistoryDamageTest, OfASeriesIsNamedAndLeavesTheRest) {
+  SavedRun run = saved_run({.command = {"make", "all"}});
+  run.series = PowerCourse{.length = Seconds(0.3), .column = Seconds(0.1), .step = Seconds(0.1)};
+  run.series->domains = {{"package_0", {{.mean = Watts(10)}, {.mean = Watts(20)}, {}}}};
+  const std::string id = RunHistory(file()).save(run);
+  EXPECT_THAT(RunHistory(file()).check().doubtful, IsEmpty());
+  {
+    SqliteDatabase database(file().string());
+    std::string series;
+    ASSERT_EQ(database.query("SELECT series FROM records WHERE run = 4", {},
+                             [&](const SqlRow& row) { series = row.text(0); }),
+              0);
+    series[series.size() / 2] = static_cast<char>(series[series.size() / 2] ^ 1);
+    ASSERT_EQ(database.run("UPDATE records SET series = ? WHERE run = 4", {SqlBlob{series}}), 0);
+  }
+  RunHistory history(file());
+  const SavedRun read = history.get(id);
+  EXPECT_EQ(read.record, run.record);
+  EXPECT_FALSE(read.series);
+  const auto named = ElementsAre(HasSubstr("run " + id + ": its power over time is damaged"));
+  EXPECT_THAT(history.take_damage(), named);
+  EXPECT_THAT(history.check().doubtful, named);
+}
+
 TEST_F(HistoryDamageTest, OfARunWithoutARecordLeavesItOut) {
   edit("UPDATE records SET run = 7 WHERE run = 2");
   RunHistory history(file());

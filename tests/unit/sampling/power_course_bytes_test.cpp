@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <string>
 
@@ -64,12 +65,24 @@ TEST(PowerCourseBytes, AreReadAgain) {
   expect_near(again->total, course.total);
 }
 
+TEST(PowerCourseBytes, AreReadWithoutAHashAsOlderHistoriesHaveThem) {
+  std::string bytes = random_course(3).packed();
+  bytes.resize(bytes.size() - sizeof(std::uint64_t));
+  bytes.front() = 2;
+  EXPECT_TRUE(PowerCourse::unpacked(bytes));
+}
+
 TEST(PowerCourseBytes, AreReadFromNothingElse) {
   const std::string bytes = random_course(3).packed();
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(PowerCourse::unpacked(bytes.substr(0, length))) << length;
   }
   EXPECT_FALSE(PowerCourse::unpacked(bytes + "x"));
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string other = bytes;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    EXPECT_FALSE(PowerCourse::unpacked(other)) << at;
+  }
   EXPECT_FALSE(PowerCourse::unpacked("\x01" + bytes.substr(1))) << "another format";
 }
 
