@@ -233,7 +233,7 @@ def program(cluster, name, text):
 
 FAILING = {
     "missing": None,
-    "crashing": "kill -SEGV $$\n",
+    "crashing": "ulimit -c 0; kill -SEGV $$\n",
     "exiting": "echo broken; exit 1\n",
     "hanging": "trap '' TERM; exec sleep 1000\n",
     "deaf": "kill -STOP $$\n",
