@@ -103,7 +103,12 @@ void UsageObservation::abandon() noexcept {
 bool UsageObservation::sample(const TrackerCost& all) {
   if (state_.has_ended) return false;
   read(false, all);
-  if (state_.has_ended) stop_devices();
+  if (state_.has_ended) {
+    // It ended after the counters were read: what it spent until then counts.
+    ended_ = clock_.now();
+    read_counters();
+    stop_devices();
+  }
   write_files();
   return !state_.has_ended;
 }

@@ -88,8 +88,9 @@ void RawRun::add(CLI::App& command) {
       "over HTTP, JSON): http://HOST:4318; waits 5 s for it at most");
   add_save(command, save, "the run");
   add_value(command, "--gpus", run.gpus, "LIST", kGpusHelp);
-  command.add_flag("--append", run.append,
-                   "Append to the files instead of replacing them; --html is replaced");
+  command.add_flag(
+      "--append", run.append,
+      "Append to the files instead of replacing them; --html and --tracking-file are replaced");
   command.add_flag("-q,--quiet", run.quiet, "No report as text");
   command.add_flag("-v,--verbose", run.verbose,
                    "List each GPU in the report, and the baseline of the share");
