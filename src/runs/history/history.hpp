@@ -125,9 +125,9 @@ class RunHistory {
   [[nodiscard]] std::vector<std::string> take_damage() { return std::exchange(damage_, {}); }
 
   struct Check {
-    std::size_t runs = 0;                 ///< all
-    std::size_t repaired = 0;             ///< whose row was wrong, and is as its record again
-    std::vector<std::string> damaged{};   ///< runs that stay damaged: one sentence for each
+    std::size_t runs = 0;                ///< all
+    std::size_t repaired = 0;            ///< whose row was wrong, and is as its record again
+    std::vector<std::string> damaged{};  ///< runs that stay damaged: one sentence for each
     /// Runs whose tags or commit may be others than those that were saved (found once), or whose
     /// power over time is damaged.
     std::vector<std::string> doubtful{};
