@@ -122,10 +122,10 @@ def test_a_step_on_two_nodes_has_two_records_and_one_sum(cluster):
         check_energy(record)
     report = next(json.loads(line) for line in done.stderr.splitlines() if line.startswith("{"))["reports"][0]
     # Both are this machine, whose energy counts once where they are at the same time.
-    begins = [record["started_unix_s"] for record in records]
+    starts = [record["started_unix_s"] for record in records]
     ends = [record["started_unix_s"] + record["wall_s"] for record in records]
-    apart_s = max(0, max(begins) - min(ends))
-    truth_j = WATTS * (max(ends) - min(begins) - apart_s)
+    apart_s = max(0, max(starts) - min(ends))
+    truth_j = WATTS * (max(ends) - min(starts) - apart_s)
     assert abs(report["energy_j"] - truth_j) <= report["uncertainty_j"] + 2 * LATE_S * WATTS
 
 
