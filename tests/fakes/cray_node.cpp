@@ -41,12 +41,6 @@ fs::path CrayNode::path(std::string_view file) const {
   return folder_.path() / "sys/cray/pm_counters" / file;
 }
 
-System CrayNode::system() const {
-  System system;
-  system.daemon_socket.clear();
-  system.sysfs = folder_.path() / "sys";
-  system.procfs = folder_.path() / "proc";
-  return system;
-}
+System CrayNode::system() const { return folder_.system(); }
 
 }  // namespace wattle::fakes

@@ -151,13 +151,7 @@ fs::path DrmTree::device(int card) const {
 
 std::string DrmTree::hwmon(int card) { return fmt::format("hwmon/hwmon{}", card + 4); }
 
-System DrmTree::system() const {
-  System system;
-  system.daemon_socket.clear();
-  system.sysfs = folder_.path() / "sys";
-  system.procfs = folder_.path() / "proc";
-  return system;
-}
+System DrmTree::system() const { return folder_.system(); }
 
 std::string amdgpu_fdinfo(std::string_view address, int client, std::uint64_t vram_kib,
                           std::uint64_t engine_ns) {

@@ -110,12 +110,6 @@ fs::path HwmonTree::supply(const std::string& name) const {
   return folder_.path() / "sys/class/power_supply" / name;
 }
 
-System HwmonTree::system() const {
-  System system;
-  system.daemon_socket.clear();
-  system.sysfs = folder_.path() / "sys";
-  system.procfs = folder_.path() / "proc";
-  return system;
-}
+System HwmonTree::system() const { return folder_.system(); }
 
 }  // namespace wattle::fakes

@@ -60,13 +60,7 @@ void PowercapTree::write_proc(const std::string& file, std::string_view content)
   folder_.write("proc/" + file, content);
 }
 
-System PowercapTree::system() const {
-  System system;
-  system.daemon_socket.clear();
-  system.sysfs = folder_.path() / "sys";
-  system.procfs = folder_.path() / "proc";
-  return system;
-}
+System PowercapTree::system() const { return folder_.system(); }
 
 void set_energy_uj(const fs::path& zone, std::uint64_t energy_uj) {
   std::array<char, 32> text{};

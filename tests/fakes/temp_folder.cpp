@@ -27,4 +27,12 @@ void TempFolder::write(const std::filesystem::path& relative, std::string_view c
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
+System TempFolder::system() const {
+  System system;
+  system.daemon_socket.clear();
+  system.sysfs = path_ / "sys";
+  system.procfs = path_ / "proc";
+  return system;
+}
+
 }  // namespace wattle::fakes

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "wattle/system.hpp"
+
 namespace wattle::fakes {
 
 class TempFolder {
@@ -16,6 +18,8 @@ class TempFolder {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Makes a file, and the folders above it.
   void write(const std::filesystem::path& relative, std::string_view content) const;
+  /// A machine whose files are in `sys` and `proc` here, without a daemon.
+  [[nodiscard]] System system() const;
 
  private:
   std::filesystem::path path_;
