@@ -37,13 +37,13 @@ using DeviceSetting = std::variant<PowerLimit, PersistenceMode, LockedClocks, Fr
 
 /// Why a device was not set.
 struct SettingFailure {
-  enum class Cause : std::uint8_t {
+  enum class FailureCause : std::uint8_t {
     out_of_range,  ///< of what the device takes; the message names the range
     not_offered,   ///< by this device, or its driver
     denied,        ///< this process lacks the rights
     failed,        ///< lost, busy, or another reason of the driver's
   };
-  Cause cause = Cause::failed;
+  FailureCause cause = FailureCause::failed;
   std::string message;
 };
 

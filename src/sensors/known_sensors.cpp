@@ -72,7 +72,7 @@ constexpr Generation kTitanX = {kTitanXPascal, kUnknown, kTitanXPascal, kTitanXP
 constexpr Generation kK40 = {kLaggingK40, kUnknown, kLaggingK40, kLaggingK40, kLaggingK40};
 constexpr Generation kMaxwellAndKepler = {kLagging, kUnknown, kLagging, kLagging, kLagging};
 
-struct Line {
+struct KnownBoard {
   /// Words of the board's name, one after the other; # is a digit. The first line that fits counts.
   std::string_view words;
   const Generation* generation;
@@ -81,34 +81,38 @@ struct Line {
 // Of each generation only boards that the data name, or that differ from one of them in size alone.
 // Not here, because nobody has measured them: GH200, B200, A30.
 constexpr std::array kLines = {
-    Line{"H100", &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms; SXM:
-    Line{"H200", &kHopper},  // 22 and 21 ms, updates of 100 ms (bench/gpu/examine, driver 580.159)
-    Line{"A100", &kA100},    // 17.6 to 25.4 ms
-    Line{"GeForce RTX 40##", &kAmpereAndAda},  // a 4090: 100 ms each 100 ms, not late, as recorded
-    Line{"RTX #### Ada", &kAmpereAndAda},
-    Line{"L4", &kAmpereAndAda},
-    Line{"L40", &kAmpereAndAda},
-    Line{"L40S", &kAmpereAndAda},
-    Line{"GeForce RTX 30##", &kAmpereAndAda},  // so a 3090, with driver 530 too
-    Line{"RTX A####", &kAmpereAndAda},         // so an A5000
-    Line{"A40", &kAmpereAndAda},
-    Line{"A10", &kAmpereAndAda},
-    Line{"Quadro RTX 8000", &kTuringBig},  // the generation's odd one out
-    Line{"Quadro RTX ####", &kTuring},
-    Line{"TITAN RTX", &kTuring},
-    Line{"GeForce RTX 20##", &kTuring},
-    Line{"GeForce GTX 16##", &kTuring},
-    Line{"T4", &kTuring},
-    Line{"V100", &kVoltaAndPascal},  // 10.5 to 10.8 ms, every 20 ms
-    Line{"TITAN V", &kVoltaAndPascal},
-    Line{"P100", &kVoltaAndPascal},  // 10.5 to 11.1 ms, every 20 to 21 ms
-    Line{"P40", &kVoltaAndPascal},
-    Line{"GeForce GTX 10##", &kVoltaAndPascal},
-    Line{"GeForce GTX TITAN X", &kMaxwellAndKepler},  // of Maxwell, before Pascal's of that name
-    Line{"TITAN X", &kTitanX},
-    Line{"M40", &kM40s},
-    Line{"K40m", &kK40},
-    Line{"K80", &kMaxwellAndKepler},
+    KnownBoard{"H100",
+               &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms; SXM:
+    KnownBoard{"H200",
+               &kHopper},  // 22 and 21 ms, updates of 100 ms (bench/gpu/examine, driver 580.159)
+    KnownBoard{"A100", &kA100},  // 17.6 to 25.4 ms
+    KnownBoard{"GeForce RTX 40##",
+               &kAmpereAndAda},  // a 4090: 100 ms each 100 ms, not late, as recorded
+    KnownBoard{"RTX #### Ada", &kAmpereAndAda},
+    KnownBoard{"L4", &kAmpereAndAda},
+    KnownBoard{"L40", &kAmpereAndAda},
+    KnownBoard{"L40S", &kAmpereAndAda},
+    KnownBoard{"GeForce RTX 30##", &kAmpereAndAda},  // so a 3090, with driver 530 too
+    KnownBoard{"RTX A####", &kAmpereAndAda},         // so an A5000
+    KnownBoard{"A40", &kAmpereAndAda},
+    KnownBoard{"A10", &kAmpereAndAda},
+    KnownBoard{"Quadro RTX 8000", &kTuringBig},  // the generation's odd one out
+    KnownBoard{"Quadro RTX ####", &kTuring},
+    KnownBoard{"TITAN RTX", &kTuring},
+    KnownBoard{"GeForce RTX 20##", &kTuring},
+    KnownBoard{"GeForce GTX 16##", &kTuring},
+    KnownBoard{"T4", &kTuring},
+    KnownBoard{"V100", &kVoltaAndPascal},  // 10.5 to 10.8 ms, every 20 ms
+    KnownBoard{"TITAN V", &kVoltaAndPascal},
+    KnownBoard{"P100", &kVoltaAndPascal},  // 10.5 to 11.1 ms, every 20 to 21 ms
+    KnownBoard{"P40", &kVoltaAndPascal},
+    KnownBoard{"GeForce GTX 10##", &kVoltaAndPascal},
+    KnownBoard{"GeForce GTX TITAN X",
+               &kMaxwellAndKepler},  // of Maxwell, before Pascal's of that name
+    KnownBoard{"TITAN X", &kTitanX},
+    KnownBoard{"M40", &kM40s},
+    KnownBoard{"K40m", &kK40},
+    KnownBoard{"K80", &kMaxwellAndKepler},
 };
 
 /// Takes the first word off a board's name; words end at a blank or a dash.
@@ -169,7 +173,7 @@ GpuFacts known_gpu(std::string_view board, std::optional<unsigned> driver_branch
   // A Grace-Hopper counts CPU and memory of its module too (github.com/ml-energy/zeus/pull/172).
   if (contains(board, "GH200")) facts.energy_scope = Scope::module;
   const auto* const line = std::ranges::find_if(
-      kLines, [&](const Line& candidate) { return contains(board, candidate.words); });
+      kLines, [&](const KnownBoard& candidate) { return contains(board, candidate.words); });
   if (line == kLines.end()) return facts;
   facts.instant = line->generation->instant;
   facts.average = line->generation->average;

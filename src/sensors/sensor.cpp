@@ -55,7 +55,7 @@ std::optional<SettingFailure> Sensor::check(const DeviceSetting& /*setting*/) {
 }
 
 std::optional<SettingFailure> Sensor::set(const DeviceSetting& /*setting*/) {
-  return SettingFailure{SettingFailure::Cause::not_offered,
+  return SettingFailure{SettingFailure::FailureCause::not_offered,
                         "this GPU, or its driver, does not offer it"};
 }
 

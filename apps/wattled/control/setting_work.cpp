@@ -11,14 +11,14 @@
 namespace wattle::daemon {
 namespace {
 
-unsigned status_of(SettingFailure::Cause cause) noexcept {
+unsigned status_of(SettingFailure::FailureCause cause) noexcept {
   switch (cause) {
-    case SettingFailure::Cause::out_of_range:
-    case SettingFailure::Cause::not_offered:
+    case SettingFailure::FailureCause::out_of_range:
+    case SettingFailure::FailureCause::not_offered:
       return 400;
-    case SettingFailure::Cause::denied:
+    case SettingFailure::FailureCause::denied:
       return 403;
-    case SettingFailure::Cause::failed:
+    case SettingFailure::FailureCause::failed:
       break;
   }
   return 500;
@@ -26,7 +26,7 @@ unsigned status_of(SettingFailure::Cause cause) noexcept {
 
 DeviceFault fault_of(const SettingFailure& failure, const Sensor& sensor) {
   const unsigned status = status_of(failure.cause);
-  if (failure.cause != SettingFailure::Cause::out_of_range) {
+  if (failure.cause != SettingFailure::FailureCause::out_of_range) {
     return driver_fault(status, sensor, failure.message);
   }
   // zeusd's text, by which its clients recognize the error.

@@ -16,20 +16,20 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-Outcome outcome_of(int error) noexcept {
+RequestOutcome outcome_of(int error) noexcept {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return Outcome::absent;
+      return RequestOutcome::absent;
     case ECONNREFUSED:
-      return Outcome::deserted;
+      return RequestOutcome::deserted;
     case EACCES:
     case EPERM:
-      return Outcome::denied;
+      return RequestOutcome::denied;
     case EAGAIN:  // more wait to be let in than there is room for
-      return Outcome::silent;
+      return RequestOutcome::silent;
     default:
-      return Outcome::failed;
+      return RequestOutcome::failed;
   }
 }
 
@@ -74,12 +74,12 @@ Reply DaemonConnection::ask(std::chrono::nanoseconds patience) noexcept {
   const bool was_kept = static_cast<bool>(socket_);
   if (!was_kept) {
     const Reply connected = connect();
-    if (connected.outcome != Outcome::answered) return connected;
+    if (connected.outcome != RequestOutcome::answered) return connected;
   }
   Reply reply = send_and_receive(until);
-  if (was_kept && reply.outcome == Outcome::hung_up && received_ == 0) {
+  if (was_kept && reply.outcome == RequestOutcome::hung_up && received_ == 0) {
     const Reply connected = connect();
-    if (connected.outcome != Outcome::answered) return connected;
+    if (connected.outcome != RequestOutcome::answered) return connected;
     reply = send_and_receive(until);
   }
   return reply;
@@ -87,10 +87,10 @@ Reply DaemonConnection::ask(std::chrono::nanoseconds patience) noexcept {
 
 /// `answered` where there is a connection now.
 Reply DaemonConnection::connect() noexcept {
-  if (!address_) return {.outcome = Outcome::absent, .error = ENOENT};
+  if (!address_) return {.outcome = RequestOutcome::absent, .error = ENOENT};
   socket_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_ && ::connect(socket_.get(), address_->get(), address_->size()) == 0) {
-    return {.outcome = Outcome::answered};
+    return {.outcome = RequestOutcome::answered};
   }
   const int error = errno;
   socket_.reset();
@@ -104,31 +104,31 @@ Reply DaemonConnection::send_and_receive(SteadyTime until) noexcept {
   const ssize_t sent =
       ::send(socket_.get(), question_.data(), question_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   Head head;
-  reply.outcome =
-      sent == static_cast<ssize_t>(question_.size()) ? receive(until, head) : Outcome::hung_up;
+  reply.outcome = sent == static_cast<ssize_t>(question_.size()) ? receive(until, head)
+                                                                 : RequestOutcome::hung_up;
   reply.after = clock_.now();
-  if (reply.outcome == Outcome::answered) {
+  if (reply.outcome == RequestOutcome::answered) {
     reply.status = head.status;
     reply.body = std::string_view(room_.data(), received_).substr(head.body_at, head.body_bytes);
   }
   // Whatever comes later would be taken for the answer to the next question.
   const bool has_more = received_ != head.body_at + head.body_bytes;
-  if (reply.outcome != Outcome::answered || head.closes || has_more) socket_.reset();
+  if (reply.outcome != RequestOutcome::answered || head.closes || has_more) socket_.reset();
   return reply;
 }
 
-Outcome DaemonConnection::receive(SteadyTime until, Head& head) noexcept {
+RequestOutcome DaemonConnection::receive(SteadyTime until, Head& head) noexcept {
   while (true) {
-    if (received_ == room_.size()) return Outcome::garbled;
-    if (!wait_for_bytes(socket_.get(), until)) return Outcome::silent;
+    if (received_ == room_.size()) return RequestOutcome::garbled;
+    if (!wait_for_bytes(socket_.get(), until)) return RequestOutcome::silent;
     const ssize_t count =
         ::recv(socket_.get(), room_.data() + received_, room_.size() - received_, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (count <= 0) return Outcome::hung_up;
+    if (count <= 0) return RequestOutcome::hung_up;
     received_ += static_cast<std::size_t>(count);
     head = parse_head({room_.data(), received_});
-    if (head.extent == Extent::none) return Outcome::garbled;
-    if (head.extent == Extent::whole) return Outcome::answered;
+    if (head.extent == Extent::none) return RequestOutcome::garbled;
+    if (head.extent == Extent::whole) return RequestOutcome::answered;
   }
 }
 

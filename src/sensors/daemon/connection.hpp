@@ -20,7 +20,7 @@ namespace wattle::daemon_source {
 /// blanks, line ends, what is not ASCII. An empty token is none.
 [[nodiscard]] std::optional<std::string> question(std::string_view token);
 
-enum class Outcome : std::uint8_t {
+enum class RequestOutcome : std::uint8_t {
   answered,  ///< with whatever status
   absent,    ///< there is no such socket
   deserted,  ///< there is one, and nobody listens
@@ -35,7 +35,7 @@ inline constexpr unsigned kStatusOk = 200;
 
 /// What came of a question. `body` holds until the next one.
 struct Reply {
-  Outcome outcome = Outcome::failed;
+  RequestOutcome outcome = RequestOutcome::failed;
   int error = 0;  ///< `errno` where nothing could be connected
   unsigned status = 0;
   std::string_view body{};
@@ -59,7 +59,7 @@ class DaemonConnection {
 
   [[nodiscard]] Reply connect() noexcept;
   [[nodiscard]] Reply send_and_receive(SteadyTime until) noexcept;
-  [[nodiscard]] Outcome receive(SteadyTime until, Head& head) noexcept;
+  [[nodiscard]] RequestOutcome receive(SteadyTime until, Head& head) noexcept;
 
   std::optional<UnixAddress> address_;  ///< absent: the path is too long
   std::string question_;

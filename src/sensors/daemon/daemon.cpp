@@ -30,7 +30,7 @@ Survey probe(const System& system, const TimeSource& clock, const std::set<Domai
 
   auto connection = std::make_unique<DaemonConnection>(path, *std::move(asks), clock);
   const Reply reply = connection->ask(kProbePatience);
-  const bool is_answer = reply.outcome == Outcome::answered && reply.status == kStatusOk;
+  const bool is_answer = reply.outcome == RequestOutcome::answered && reply.status == kStatusOk;
   const auto counters = is_answer ? parse_counters(reply.body) : std::nullopt;
   if (!counters) {
     const bool is_default = system.daemon_socket == System{}.daemon_socket;

@@ -11,11 +11,11 @@
 namespace wattle::daemon_source {
 namespace {
 
-ReadStatus status_without_answer(Outcome outcome) noexcept {
+ReadStatus status_without_answer(RequestOutcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::absent:
-    case Outcome::deserted:
-    case Outcome::denied:
+    case RequestOutcome::absent:
+    case RequestOutcome::deserted:
+    case RequestOutcome::denied:
       return ReadStatus::gone;
     default:
       return ReadStatus::retry;
@@ -94,13 +94,13 @@ void DaemonSensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings)
   };
   if (clock_.now() < rests_until_) return fail(ReadStatus::retry);
   const Reply reply = connection_->ask(kPatience);
-  if (reply.outcome == Outcome::silent) rests_until_ = clock_.now() + kRest;
-  if (reply.outcome != Outcome::answered) return fail(status_without_answer(reply.outcome));
+  if (reply.outcome == RequestOutcome::silent) rests_until_ = clock_.now() + kRest;
+  if (reply.outcome != RequestOutcome::answered) return fail(status_without_answer(reply.outcome));
   const auto all = reply.status == kStatusOk ? parse_counters(reply.body) : std::nullopt;
   if (!all) return fail(ReadStatus::retry);
 
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    Counter& counter = counters_[i];
+    DaemonCounter& counter = counters_[i];
     // Another daemon may number them in another way.
     const CpuCounters* const cpu =
         counter.name.empty() ? all->find(counter.cpu) : all->find(counter.name);

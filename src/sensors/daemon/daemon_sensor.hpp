@@ -52,7 +52,7 @@ class DaemonSensor final : public Sensor {
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:
-  struct Counter {
+  struct DaemonCounter {
     std::uint32_t cpu = 0;
     std::string name{};  ///< the daemon's of the CPU; empty: it has none
     std::optional<std::uint64_t> CpuCounters::*shown = nullptr;
@@ -63,7 +63,7 @@ class DaemonSensor final : public Sensor {
 
   std::set<Domain> taken_;
   std::vector<Channel> channels_;
-  std::vector<Counter> counters_;
+  std::vector<DaemonCounter> counters_;
   std::unique_ptr<DaemonConnection> connection_;
   const TimeSource& clock_;
   TimePoint rests_until_{};

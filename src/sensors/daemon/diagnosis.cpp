@@ -82,9 +82,9 @@ SensorRefusal not_answered(const Reply& reply, const std::string& path, bool is_
   const std::string error = std::generic_category().message(reply.error);
   const std::string start = "sudo systemctl enable --now wattled.socket";
   switch (reply.outcome) {
-    case Outcome::answered:
+    case RequestOutcome::answered:
       return refused_by_daemon(reply, path, has_token);
-    case Outcome::absent: {
+    case RequestOutcome::absent: {
       const std::string proof = fmt::format("there is no socket {}", path);
       if (!is_default) {
         return refusal(
@@ -95,18 +95,18 @@ SensorRefusal not_answered(const Reply& reply, const std::string& path, bool is_
       refused.scope = RefusalScope::spare;
       return refused;
     }
-    case Outcome::deserted:
+    case RequestOutcome::deserted:
       return refusal("the daemon that served CPU energy is not running",
                      fmt::format("connect to {}: {}", path, error), start);
-    case Outcome::denied:
+    case RequestOutcome::denied:
       return denied(path, error);
-    case Outcome::failed:
+    case RequestOutcome::failed:
       return refusal(fmt::format("the daemon cannot be reached: {}", error), path, {});
-    case Outcome::silent:
+    case RequestOutcome::silent:
       return refusal("the daemon does not answer in time", path,
                      "see what it does: systemctl status wattled");
-    case Outcome::hung_up:
-    case Outcome::garbled:
+    case RequestOutcome::hung_up:
+    case RequestOutcome::garbled:
       return refusal("the socket does not belong to wattled or zeusd", path,
                      "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
   }

@@ -26,7 +26,7 @@ bool should_be_readable(const Card& card) {
 }  // namespace
 
 Survey probe_within(const System& system, const TimeSource& clock, nanoseconds deadline,
-                    const std::function<Gpu(const GpuCard&)>& examine_card) {
+                    const std::function<DrmGpu(const GpuCard&)>& examine_card) {
   const Cards cards = find_cards(system);
   Survey survey;
   if (cards.error != 0) {
@@ -50,11 +50,11 @@ Survey probe_within(const System& system, const TimeSource& clock, nanoseconds d
   const auto open = std::make_shared<OpenGpuFiles>(system.procfs);
   add_examined(
       survey,
-      call_with_deadline<Gpu>(
+      call_with_deadline<DrmGpu>(
           gpus.size(), deadline,
           [gpus, examine_card](std::size_t i, const auto&) { return examine_card(gpus[i]); }),
       [&](std::size_t i) { return no_answer(gpus[i], deadline); },
-      [&](Gpu gpu) { return std::make_unique<GpuSensor>(std::move(gpu), open, clock); });
+      [&](DrmGpu gpu) { return std::make_unique<DrmGpuSensor>(std::move(gpu), open, clock); });
   return survey;
 }
 

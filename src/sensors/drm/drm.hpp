@@ -19,8 +19,8 @@ namespace wattle::drm {
 [[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
                            const std::set<Domain>& taken);
 /// `examine_card`: what is done in those threads.
-[[nodiscard]] Survey probe_within(const System& system, const TimeSource& clock,
-                                  std::chrono::nanoseconds deadline,
-                                  const std::function<Gpu(const GpuCard&)>& examine_card = examine);
+[[nodiscard]] Survey probe_within(
+    const System& system, const TimeSource& clock, std::chrono::nanoseconds deadline,
+    const std::function<DrmGpu(const GpuCard&)>& examine_card = examine);
 
 }  // namespace wattle::drm

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kLargestTime = std::numeric_limits<std::int64_t>::max();
 
 /// Absent where nothing was added, or something that is absent, or more than `most`.
-class Sum {
+class BoundedSum {
  public:
   void add(std::optional<std::uint64_t> value, std::uint64_t most = UINT64_MAX) noexcept {
     was_seen_ = true;
@@ -60,13 +60,13 @@ bool is_own_memory(std::string_view region) noexcept {
 }
 
 /// Three keys for the same memory; the first that a driver knows counts.
-struct Memory {
-  Sum resident;  ///< what lies there now
-  Sum held;      ///< the same, by the name it had before Linux 6.5
-  Sum total;     ///< all buffers that may lie there, swapped out or not
+struct ClientMemory {
+  BoundedSum resident;  ///< what lies there now
+  BoundedSum held;      ///< the same, by the name it had before Linux 6.5
+  BoundedSum total;     ///< all buffers that may lie there, swapped out or not
 
   void add(std::string_view key, std::string_view value) noexcept {
-    Sum* sum = nullptr;
+    BoundedSum* sum = nullptr;
     if (take_prefix(key, "resident-")) {
       sum = &resident;
     } else if (take_prefix(key, "memory-")) {
@@ -86,8 +86,8 @@ struct Memory {
 
 ClientUsage parse_fdinfo(std::string_view text) noexcept {
   ClientUsage usage;
-  Memory memory;
-  Sum engines;
+  ClientMemory memory;
+  BoundedSum engines;
   while (!text.empty()) {
     std::string_view value = take_line(text);
     std::string_view key = take_key(value, ':');

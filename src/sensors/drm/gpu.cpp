@@ -28,12 +28,12 @@ constexpr double kMilli = 1e-3;
 constexpr double kMega = 1e6;
 
 /// What a file's path begins with.
-enum class Place : std::uint8_t { hwmon, device, card };
+enum class FilePlace : std::uint8_t { hwmon, device, card };
 
 /// A file that a GPU may have. Of several for one metric the first that is there counts.
-struct Definition {
+struct FileDefinition {
   Metric metric;
-  Place place;
+  FilePlace place;
   std::string_view file;
   double scale;
   std::uint64_t most = UINT64_MAX;
@@ -47,23 +47,27 @@ constexpr std::uint64_t kMostMillidegrees = 250'000;
 
 constexpr std::array kDefinitions = {
     // xe has one for the board and one for the GPU's package alone, i915 the first.
-    Definition{Metric::energy, Place::hwmon, "energy1_input", kMicro},
-    Definition{Metric::energy, Place::hwmon, "energy2_input", kMicro},
-    Definition{Metric::power_instant, Place::hwmon, "power1_input", kMicro, kMostMicrowatts},
-    Definition{Metric::power_average, Place::hwmon, "power1_average", kMicro, kMostMicrowatts},
-    Definition{Metric::power_limit, Place::hwmon, "power1_cap", kMicro, kMostMicrowatts},
-    Definition{Metric::utilization, Place::device, "gpu_busy_percent", 1.0, 100},
-    Definition{Metric::memory_utilization, Place::device, "mem_busy_percent", 1.0, 100},
+    FileDefinition{Metric::energy, FilePlace::hwmon, "energy1_input", kMicro},
+    FileDefinition{Metric::energy, FilePlace::hwmon, "energy2_input", kMicro},
+    FileDefinition{Metric::power_instant, FilePlace::hwmon, "power1_input", kMicro,
+                   kMostMicrowatts},
+    FileDefinition{Metric::power_average, FilePlace::hwmon, "power1_average", kMicro,
+                   kMostMicrowatts},
+    FileDefinition{Metric::power_limit, FilePlace::hwmon, "power1_cap", kMicro, kMostMicrowatts},
+    FileDefinition{Metric::utilization, FilePlace::device, "gpu_busy_percent", 1.0, 100},
+    FileDefinition{Metric::memory_utilization, FilePlace::device, "mem_busy_percent", 1.0, 100},
     // These two are the driver's own books.
-    Definition{Metric::memory_used, Place::device, "mem_info_vram_used", 1.0, UINT64_MAX, false},
-    Definition{Metric::memory_total, Place::device, "mem_info_vram_total", 1.0, UINT64_MAX, false},
+    FileDefinition{Metric::memory_used, FilePlace::device, "mem_info_vram_used", 1.0, UINT64_MAX,
+                   false},
+    FileDefinition{Metric::memory_total, FilePlace::device, "mem_info_vram_total", 1.0, UINT64_MAX,
+                   false},
     // The first is amdgpu's edge, the second its junction and xe's package.
-    Definition{Metric::temperature, Place::hwmon, "temp1_input", kMilli, kMostMillidegrees},
-    Definition{Metric::temperature, Place::hwmon, "temp2_input", kMilli, kMostMillidegrees},
-    Definition{Metric::clock_sm, Place::hwmon, "freq1_input", 1.0},
-    Definition{Metric::clock_sm, Place::card, "gt_act_freq_mhz", kMega},             // i915
-    Definition{Metric::clock_sm, Place::device, "tile0/gt0/freq0/act_freq", kMega},  // xe
-    Definition{Metric::clock_memory, Place::hwmon, "freq2_input", 1.0},
+    FileDefinition{Metric::temperature, FilePlace::hwmon, "temp1_input", kMilli, kMostMillidegrees},
+    FileDefinition{Metric::temperature, FilePlace::hwmon, "temp2_input", kMilli, kMostMillidegrees},
+    FileDefinition{Metric::clock_sm, FilePlace::hwmon, "freq1_input", 1.0},
+    FileDefinition{Metric::clock_sm, FilePlace::card, "gt_act_freq_mhz", kMega},             // i915
+    FileDefinition{Metric::clock_sm, FilePlace::device, "tile0/gt0/freq0/act_freq", kMega},  // xe
+    FileDefinition{Metric::clock_memory, FilePlace::hwmon, "freq2_input", 1.0},
 };
 
 /// What may pass: the GPU sleeps, is being reset, or its firmware is busy.
@@ -89,12 +93,12 @@ std::string model_of(const GpuCard& card) {
 }
 
 /// Examines one GPU, one call long.
-class Examination {
+class CardExamination {
  public:
-  explicit Examination(const GpuCard& card)
+  explicit CardExamination(const GpuCard& card)
       : card_(card), hwmon_(find_hwmon(card)), is_apu_(is_apu(card, hwmon_)) {}
 
-  Gpu run() {
+  DrmGpu run() {
     gpu_.info = {.id = printable(read_line((card_.device() / "unique_id").string()).value_or("")),
                  .pci_address = card_.pci_address,
                  .model = model_of(card_),
@@ -102,36 +106,36 @@ class Examination {
     gpu_.nodes = find_nodes(card_);
     gpu_.runtime_status = open_for_reading((card_.device() / "power/runtime_status").string());
     asleep_ = is_asleep(gpu_.runtime_status);
-    for (const Definition& definition : kDefinitions) examine_file(definition);
+    for (const FileDefinition& definition : kDefinitions) examine_file(definition);
     refuse_missing();
     return std::move(gpu_);
   }
 
  private:
-  struct Missing {
+  struct MissingFile {
     Metric metric;
     std::string path;
     int error;
   };
 
-  [[nodiscard]] fs::path path_of(const Definition& definition) const {
+  [[nodiscard]] fs::path path_of(const FileDefinition& definition) const {
     switch (definition.place) {
-      case Place::hwmon:
+      case FilePlace::hwmon:
         return hwmon_.empty() ? fs::path() : hwmon_ / definition.file;
-      case Place::device:
+      case FilePlace::device:
         return card_.device() / definition.file;
-      case Place::card:
+      case FilePlace::card:
         break;
     }
     return card_.folder / definition.file;
   }
 
-  void examine_file(const Definition& definition) {
+  void examine_file(const FileDefinition& definition) {
     const fs::path path = path_of(definition);
     if (path.empty() || has(definition.metric)) return;
-    Source source{.file = open_for_reading(path.string()),
-                  .wakes = definition.wakes,
-                  .most = definition.most};
+    OpenAttribute source{.file = open_for_reading(path.string()),
+                         .wakes = definition.wakes,
+                         .most = definition.most};
     if (!source.file) {
       // What the hardware lacks, the driver does not show.
       if (errno != ENOENT) missing_.push_back({definition.metric, path.string(), errno});
@@ -154,7 +158,7 @@ class Examination {
     gpu_.sources.push_back(std::move(source));
   }
 
-  void add(const Definition& definition, const fs::path& path, bool costly) {
+  void add(const FileDefinition& definition, const fs::path& path, bool costly) {
     Channel channel{.domain = card_.domain,
                     .source = "drm",
                     .place = path.string(),
@@ -200,7 +204,7 @@ class Examination {
     } else if (!gives_energy) {
       refuse_everything_that_counts();
     }
-    for (const Missing& missing : missing_) {
+    for (const MissingFile& missing : missing_) {
       if (has(missing.metric)) continue;
       gpu_.refused.push_back(
           unreadable(card_, to_string(missing.metric), missing.path, missing.error));
@@ -209,7 +213,7 @@ class Examination {
 
   /// The GPU draws power that cannot be measured: that is a refusal of its domain.
   void refuse_everything_that_counts() {
-    const auto counts = [](const Missing& missing) {
+    const auto counts = [](const MissingFile& missing) {
       return missing.metric == Metric::energy || is_power(missing.metric);
     };
     const auto cause = std::ranges::find_if(missing_, counts);
@@ -223,13 +227,13 @@ class Examination {
   fs::path hwmon_;
   bool is_apu_;
   bool asleep_ = false;
-  Gpu gpu_;
-  std::vector<Missing> missing_;
+  DrmGpu gpu_;
+  std::vector<MissingFile> missing_;
 };
 
 }  // namespace
 
-AttributeValue read_value(const Source& source) noexcept {
+AttributeValue read_value(const OpenAttribute& source) noexcept {
   return read_attribute(source.file, [&](std::string_view text) {
     const auto raw = parse_counter(text);
     return raw && *raw <= source.most ? raw : std::nullopt;
@@ -242,6 +246,6 @@ bool is_asleep(const Fd& runtime_status) noexcept {
   return text_at_start(runtime_status, text).starts_with("suspend");
 }
 
-Gpu examine(const GpuCard& card) { return Examination(card).run(); }
+DrmGpu examine(const GpuCard& card) { return CardExamination(card).run(); }
 
 }  // namespace wattle::drm

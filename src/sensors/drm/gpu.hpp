@@ -15,7 +15,7 @@
 namespace wattle::drm {
 
 /// An attribute that is open for reading.
-struct Source {
+struct OpenAttribute {
   Fd file;
   /// The driver asks the hardware for it, and wakes it up for that.
   bool wakes = true;
@@ -24,22 +24,22 @@ struct Source {
 };
 
 /// A GPU as it was found. Without channels where nothing of it can be read.
-struct Gpu {
+struct DrmGpu {
   DeviceInfo info{};
   std::vector<Channel> channels{};
-  std::vector<Source> sources{};     ///< one for each channel
-  Fd runtime_status{};               ///< empty: it is taken for awake
-  std::vector<std::string> nodes{};  ///< its names under /dev/dri
+  std::vector<OpenAttribute> sources{};  ///< one for each channel
+  Fd runtime_status{};                   ///< empty: it is taken for awake
+  std::vector<std::string> nodes{};      ///< its names under /dev/dri
   std::vector<SensorRefusal> refused{};
 };
 
-[[nodiscard]] AttributeValue read_value(const Source& source) noexcept;
+[[nodiscard]] AttributeValue read_value(const OpenAttribute& source) noexcept;
 
 /// True while the GPU sleeps, or is about to: reading what asks the hardware would wake it up.
 [[nodiscard]] bool is_asleep(const Fd& runtime_status) noexcept;
 
 /// Opens what the card shows, and reads each attribute three times where it is awake. Blocks for as
 /// long as the driver does.
-[[nodiscard]] Gpu examine(const GpuCard& card);
+[[nodiscard]] DrmGpu examine(const GpuCard& card);
 
 }  // namespace wattle::drm

@@ -11,9 +11,9 @@ namespace wattle::drm {
 
 /// A GPU that sleeps is let sleep: what would wake it up is `retry` until somebody else does.
 /// Threads: any, several at once; each may stay in the driver for as long as that pleases.
-class GpuSensor final : public Sensor {
+class DrmGpuSensor final : public Sensor {
  public:
-  GpuSensor(Gpu gpu, std::shared_ptr<OpenGpuFiles> open, const TimeSource& clock)
+  DrmGpuSensor(DrmGpu gpu, std::shared_ptr<OpenGpuFiles> open, const TimeSource& clock)
       : gpu_(std::move(gpu)), open_(std::move(open)), clock_(clock) {}
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
@@ -26,7 +26,7 @@ class GpuSensor final : public Sensor {
   [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override;
 
  private:
-  const Gpu gpu_;
+  const DrmGpu gpu_;
   const std::shared_ptr<OpenGpuFiles> open_;
   const TimeSource& clock_;
 };

@@ -55,7 +55,7 @@ void add_battery(const fs::path& supply, Devices& all) {
                   .gauge = {.scale = kMicro}};
   const std::string model = line_in(supply / "model_name");
   const std::string name = supply.filename().string();
-  Device battery{.info = {.model = printable(model.empty() ? name : model)}};
+  HwmonDevice battery{.info = {.model = printable(model.empty() ? name : model)}};
   battery.found.push_back({.channel = std::move(channel), .files = files});
   all.devices.push_back(std::move(battery));
 }

@@ -109,7 +109,7 @@ std::optional<Domain> package_of(const Chip& chip, std::string_view label) {
 }
 
 /// A quantity of a rail.
-struct Shown {
+struct RailQuantity {
   Metric metric;
   Files files;
   std::optional<std::chrono::nanoseconds> window{};
@@ -119,7 +119,7 @@ struct Shown {
 struct Rail {
   std::string label;
   std::uint32_t number;
-  std::vector<Shown> shown{};
+  std::vector<RailQuantity> shown{};
 };
 
 Rail& rail_of(std::vector<Rail>& rails, std::string label, std::uint32_t number) {
@@ -136,7 +136,7 @@ void add_attribute(const Chip& chip, const std::string& file, const Attribute& a
   // There is one for each core, up to hundreds: the sockets have them all.
   if (chip.name == "amd_energy" && label.starts_with("Ecore")) return;
   const std::string path = (chip.folder / file).string();
-  Shown shown{.metric = attribute.metric, .files = {.value = path}};
+  RailQuantity shown{.metric = attribute.metric, .files = {.value = path}};
   if (attribute.metric == Metric::power_average) {
     const auto interval = parse_unsigned<std::uint32_t>(line_in(path + "_interval"));
     if (interval.value_or(0) > 0) shown.window = milliseconds(*interval);
@@ -173,10 +173,10 @@ std::vector<Rail> rails_of(const Chip& chip) {
   // A limit alone says nothing.
   std::erase_if(rails, [](const Rail& rail) {
     return std::ranges::all_of(
-        rail.shown, [](const Shown& shown) { return shown.metric == Metric::power_limit; });
+        rail.shown, [](const RailQuantity& shown) { return shown.metric == Metric::power_limit; });
   });
   std::ranges::sort(rails, {}, [](const Rail& rail) { return std::tie(rail.number, rail.label); });
-  for (Rail& rail : rails) std::ranges::sort(rail.shown, {}, &Shown::metric);
+  for (Rail& rail : rails) std::ranges::sort(rail.shown, {}, &RailQuantity::metric);
   return rails;
 }
 
@@ -223,17 +223,17 @@ class Names {
 };
 
 /// The device that takes `count` more channels: a sensor has as many as fit into a choice of them.
-Device& device_for(const Chip& chip, std::size_t count, std::vector<Device>& devices,
-                   std::size_t first) {
+HwmonDevice& device_for(const Chip& chip, std::size_t count, std::vector<HwmonDevice>& devices,
+                        std::size_t first) {
   const bool fits =
       devices.size() > first && devices.back().found.size() + count <= ChannelSet().size();
   if (fits) return devices.back();
   return devices.emplace_back(
-      Device{.info = {.id = printable(fs::path(chip.place).filename().string()),
-                      .model = printable(chip.name)}});
+      HwmonDevice{.info = {.id = printable(fs::path(chip.place).filename().string()),
+                           .model = printable(chip.name)}});
 }
 
-Channel channel_of(const Domain& domain, const Shown& shown) {
+Channel channel_of(const Domain& domain, const RailQuantity& shown) {
   return {.domain = domain,
           .counter = {.tick = Joules(kMicro), .max_power = traits_of(domain).max_power},
           .source = kSource,
@@ -244,12 +244,12 @@ Channel channel_of(const Domain& domain, const Shown& shown) {
 
 /// A channel of a domain's mean power, and its device; null where it has none.
 struct AverageOf {
-  Device* device = nullptr;
+  HwmonDevice* device = nullptr;
   const PlannedChannel* channel = nullptr;
 };
-AverageOf average_of(std::vector<Device>& devices, const std::optional<Domain>& domain) {
+AverageOf average_of(std::vector<HwmonDevice>& devices, const std::optional<Domain>& domain) {
   if (!domain) return {};
-  for (Device& device : devices) {
+  for (HwmonDevice& device : devices) {
     for (const PlannedChannel& one : device.found) {
       const bool is_average = one.channel.metric == Metric::power_average;
       if (is_average && one.channel.domain == *domain) return {&device, &one};
@@ -259,7 +259,8 @@ AverageOf average_of(std::vector<Device>& devices, const std::optional<Domain>& 
 }
 
 /// Grace has no meter of its memory, which is what its CPU and SysIO leave of it (the same guide).
-void add_grace_memory(const Names& given, const std::string& socket, std::vector<Device>& devices) {
+void add_grace_memory(const Names& given, const std::string& socket,
+                      std::vector<HwmonDevice>& devices) {
   const std::string rest = socket.substr(std::string_view("Grace").size());
   const AverageOf all = average_of(devices, given.labelled(socket));
   const AverageOf cpu = average_of(devices, given.labelled("CPU" + rest));
@@ -274,9 +275,9 @@ void add_grace_memory(const Names& given, const std::string& socket, std::vector
 
 }  // namespace
 
-std::vector<Device> find_chips(const fs::path& folder, const std::vector<std::string>& names,
-                               const std::set<std::string>& covered) {
-  std::vector<Device> devices;
+std::vector<HwmonDevice> find_chips(const fs::path& folder, const std::vector<std::string>& names,
+                                    const std::set<std::string>& covered) {
+  std::vector<HwmonDevice> devices;
   Names given;
   std::map<Domain, std::string> outer;
   for (const Chip& chip : list_chips(folder, names, covered)) {
@@ -285,14 +286,14 @@ std::vector<Device> find_chips(const fs::path& folder, const std::vector<std::st
     for (const Rail& rail : rails) {
       const Domain domain = given.name(chip, rail, rails.size() == 1);
       outer[domain] = outer_label(rail.label);
-      Device& device = device_for(chip, rail.shown.size(), devices, first);
-      for (const Shown& shown : rail.shown) {
+      HwmonDevice& device = device_for(chip, rail.shown.size(), devices, first);
+      for (const RailQuantity& shown : rail.shown) {
         device.found.push_back({.channel = channel_of(domain, shown), .files = shown.files});
         device.found.back().channel.contained_in = package_of(chip, rail.label);
       }
     }
   }
-  for (Device& device : devices) {
+  for (HwmonDevice& device : devices) {
     for (PlannedChannel& one : device.found) {
       if (one.channel.contained_in) continue;
       one.channel.contained_in = given.labelled(outer.at(one.channel.domain));

@@ -23,8 +23,8 @@ struct Attribute {
 
 /// The chips in `names`, entries of `folder`, in the order of their names, those of one name by the
 /// place of their device. Chips of graphics cards are left out, and those called as in `covered`.
-[[nodiscard]] std::vector<Device> find_chips(const std::filesystem::path& folder,
-                                             const std::vector<std::string>& names,
-                                             const std::set<std::string>& covered);
+[[nodiscard]] std::vector<HwmonDevice> find_chips(const std::filesystem::path& folder,
+                                                  const std::vector<std::string>& names,
+                                                  const std::set<std::string>& covered);
 
 }  // namespace wattle::hwmon

@@ -40,8 +40,8 @@ AttributeValue read_discharging(const Fd& status) noexcept {
 }
 
 /// Empty where one of its files cannot be opened: `errno` and `failed` say which.
-std::optional<Source> open_files(const Files& files, bool is_power, std::string& failed) {
-  Source source{.value = {}, .divisor = files.divisor, .is_power = is_power};
+std::optional<ChannelFiles> open_files(const Files& files, bool is_power, std::string& failed) {
+  ChannelFiles source{.value = {}, .divisor = files.divisor, .is_power = is_power};
   for (const auto& [path, file] :
        {std::pair(&files.value, &source.value),
         std::pair(&files.less.front(), &source.less.front()),
@@ -58,7 +58,7 @@ std::optional<Source> open_files(const Files& files, bool is_power, std::string&
 
 }  // namespace
 
-AttributeValue read_value(const Source& source) noexcept {
+AttributeValue read_value(const ChannelFiles& source) noexcept {
   const bool is_battery = static_cast<bool>(source.status);
   if (is_battery) {
     const AttributeValue discharging = read_discharging(source.status);
@@ -84,12 +84,12 @@ AttributeValue read_value(const Source& source) noexcept {
   return value;
 }
 
-OpenDevice open_device(const Device& device) {
+OpenDevice open_device(const HwmonDevice& device) {
   OpenDevice opened{.info = device.info};
   for (const PlannedChannel& found : device.found) {
     const bool is_power = found.channel.metric != Metric::energy;
     std::string failed;
-    std::optional<Source> source = open_files(found.files, is_power, failed);
+    std::optional<ChannelFiles> source = open_files(found.files, is_power, failed);
     int error = errno;
     const Clock::time_point before = Clock::now();
     AttributeValue value;

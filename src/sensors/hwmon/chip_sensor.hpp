@@ -15,7 +15,7 @@
 namespace wattle::hwmon {
 
 /// The files of a channel, open for reading.
-struct Source {
+struct ChannelFiles {
   Fd value;
   std::array<Fd, 2> less{};  ///< empty: there is none
   Fd factor{};               ///< empty: there is none
@@ -25,17 +25,17 @@ struct Source {
 };
 
 /// What the files showed. No value: none, a negative one, a status that is another.
-[[nodiscard]] AttributeValue read_value(const Source& source) noexcept;
+[[nodiscard]] AttributeValue read_value(const ChannelFiles& source) noexcept;
 
 /// A device whose files were opened, and read once.
 struct OpenDevice {
   DeviceInfo info{};
   std::vector<Channel> channels{};
-  std::vector<Source> sources{};  ///< one for each channel
+  std::vector<ChannelFiles> sources{};  ///< one for each channel
   std::vector<SensorRefusal> refused{};
 };
 /// Blocks for as long as the driver does.
-[[nodiscard]] OpenDevice open_device(const Device& device);
+[[nodiscard]] OpenDevice open_device(const HwmonDevice& device);
 
 /// Threads: one at a time.
 class ChipSensor final : public Sensor {

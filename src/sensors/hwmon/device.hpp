@@ -50,13 +50,13 @@ struct PlannedChannel {
 };
 
 /// A chip, or a part of one with very many channels, or a battery.
-struct Device {
+struct HwmonDevice {
   DeviceInfo info{};
   std::vector<PlannedChannel> found{};
 };
 
 struct Devices {
-  std::vector<Device> devices{};  ///< chips, then batteries
+  std::vector<HwmonDevice> devices{};  ///< chips, then batteries
   std::vector<SensorRefusal> refused{};
 };
 [[nodiscard]] Devices find_devices(const System& system);

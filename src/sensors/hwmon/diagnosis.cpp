@@ -50,7 +50,7 @@ SensorRefusal unreadable(const Channel& channel, const std::string& path, int er
                     "dmesg may say why");
 }
 
-SensorRefusal no_answer(const Device& device, std::chrono::nanoseconds deadline) {
+SensorRefusal no_answer(const HwmonDevice& device, std::chrono::nanoseconds deadline) {
   const Channel& channel = device.found.front().channel;
   return refusal_of(channel.domain, {},
                     fmt::format("the chip did not answer within {:g} s", Seconds(deadline).count()),

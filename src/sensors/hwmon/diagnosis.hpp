@@ -16,7 +16,7 @@ namespace wattle::hwmon {
 /// `error`: 0 for text that is no number.
 [[nodiscard]] SensorRefusal unreadable(const Channel& channel, const std::string& path, int error);
 /// What `device` shows was not read by the deadline.
-[[nodiscard]] SensorRefusal no_answer(const Device& device, std::chrono::nanoseconds deadline);
+[[nodiscard]] SensorRefusal no_answer(const HwmonDevice& device, std::chrono::nanoseconds deadline);
 [[nodiscard]] SensorRefusal no_power(const Domain& battery, const std::filesystem::path& supply);
 [[nodiscard]] SensorRefusal not_discharging(const Domain& battery, const std::string& path,
                                             const std::string& status);

@@ -13,11 +13,11 @@ namespace wattle::hwmon {
 
 Survey probe_within(const System& system, const TimeSource& clock,
                     std::chrono::nanoseconds deadline,
-                    const std::function<OpenDevice(const Device&)>& open) {
+                    const std::function<OpenDevice(const HwmonDevice&)>& open) {
   Devices found = find_devices(system);
   Survey survey;
   survey.refused = std::move(found.refused);
-  const std::vector<Device>& devices = found.devices;
+  const std::vector<HwmonDevice>& devices = found.devices;
   if (devices.empty() && survey.refused.empty()) survey.refused.push_back(nothing_found(system));
   add_examined(
       survey,

@@ -19,6 +19,6 @@ namespace wattle::hwmon {
 /// `open`: what is done in those threads.
 [[nodiscard]] Survey probe_within(
     const System& system, const TimeSource& clock, std::chrono::nanoseconds deadline,
-    const std::function<OpenDevice(const Device&)>& open = open_device);
+    const std::function<OpenDevice(const HwmonDevice&)>& open = open_device);
 
 }  // namespace wattle::hwmon

@@ -42,7 +42,7 @@ std::string describe(const Api& api, Return code) {
                      static_cast<int>(code));
 }
 
-Cause cause_of(const Api& api, Return code) {
+Explanation cause_of(const Api& api, Return code) {
   switch (code) {
     case Return::not_supported:
       return {"this GPU, or its driver, does not offer it", ""};
@@ -132,14 +132,14 @@ SensorRefusal not_nvml(const std::string& path) {
 }
 
 SensorRefusal driver_refused(const Api& api, Return code, std::string_view function) {
-  Cause cause = cause_of(api, code);
+  Explanation cause = cause_of(api, code);
   return all_refused(std::move(cause.reason), fmt::format("{}: {}", function, describe(api, code)),
                      std::move(cause.remedy));
 }
 
 SensorRefusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what, Return code,
                           std::string_view function) {
-  Cause cause = cause_of(api, code);
+  Explanation cause = cause_of(api, code);
   return refusal_of(gpu, what, std::move(cause.reason),
                     fmt::format("{}: {}", function, describe(api, code)), std::move(cause.remedy));
 }

@@ -19,11 +19,11 @@ namespace wattle::nvml {
 [[nodiscard]] std::string describe(const Api& api, Return code);
 
 /// A code in words of its consequence, and what to do. `remedy` may be empty.
-struct Cause {
+struct Explanation {
   std::string reason;
   std::string remedy;
 };
-[[nodiscard]] Cause cause_of(const Api& api, Return code);
+[[nodiscard]] Explanation cause_of(const Api& api, Return code);
 
 /// This machine has no NVIDIA hardware; `proof` is of `why_no_gpu`.
 [[nodiscard]] SensorRefusal no_gpu(std::string proof);

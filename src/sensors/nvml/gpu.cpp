@@ -20,7 +20,7 @@ constexpr double kMilli = 1e-3;
 constexpr double kMega = 1e6;
 
 /// A channel that a GPU may have.
-struct Definition {
+struct ChannelDefinition {
   Metric metric;
   Scope scope;
   Query query;
@@ -30,36 +30,36 @@ struct Definition {
 };
 
 constexpr std::array kDefinitions = {
-    Definition{Metric::energy, Scope::device, Query::energy, 0, kMilli,
-               "nvmlDeviceGetTotalEnergyConsumption"},
-    Definition{Metric::power_instant, Scope::device, Query::fields, 0, kMilli,
-               "nvmlDeviceGetFieldValues 186, scope GPU"},
-    Definition{Metric::power_average, Scope::device, Query::fields, 1, kMilli,
-               "nvmlDeviceGetFieldValues 185, scope GPU"},
-    Definition{Metric::power_instant, Scope::module, Query::fields, 2, kMilli,
-               "nvmlDeviceGetFieldValues 186, scope module"},
-    Definition{Metric::power_average, Scope::module, Query::fields, 3, kMilli,
-               "nvmlDeviceGetFieldValues 185, scope module"},
-    Definition{Metric::power_memory, Scope::memory, Query::fields, 4, kMilli,
-               "nvmlDeviceGetFieldValues 185, scope memory"},
-    Definition{Metric::power_instant, Scope::device, Query::usage, 0, kMilli,
-               "nvmlDeviceGetPowerUsage"},
-    Definition{Metric::power_limit, Scope::device, Query::limit, 0, kMilli,
-               "nvmlDeviceGetEnforcedPowerLimit"},
-    Definition{Metric::utilization, Scope::device, Query::utilization, 0, 1.0,
-               "nvmlDeviceGetUtilizationRates"},
-    Definition{Metric::memory_utilization, Scope::device, Query::utilization, 1, 1.0,
-               "nvmlDeviceGetUtilizationRates"},
-    Definition{Metric::memory_used, Scope::device, Query::memory, 0, 1.0,
-               "nvmlDeviceGetMemoryInfo"},
-    Definition{Metric::memory_total, Scope::device, Query::memory, 1, 1.0,
-               "nvmlDeviceGetMemoryInfo"},
-    Definition{Metric::temperature, Scope::device, Query::temperature, 0, 1.0,
-               "nvmlDeviceGetTemperature"},
-    Definition{Metric::clock_sm, Scope::device, Query::sm_clock, 0, kMega,
-               "nvmlDeviceGetClockInfo, SM"},
-    Definition{Metric::clock_memory, Scope::device, Query::memory_clock, 0, kMega,
-               "nvmlDeviceGetClockInfo, memory"},
+    ChannelDefinition{Metric::energy, Scope::device, Query::energy, 0, kMilli,
+                      "nvmlDeviceGetTotalEnergyConsumption"},
+    ChannelDefinition{Metric::power_instant, Scope::device, Query::fields, 0, kMilli,
+                      "nvmlDeviceGetFieldValues 186, scope GPU"},
+    ChannelDefinition{Metric::power_average, Scope::device, Query::fields, 1, kMilli,
+                      "nvmlDeviceGetFieldValues 185, scope GPU"},
+    ChannelDefinition{Metric::power_instant, Scope::module, Query::fields, 2, kMilli,
+                      "nvmlDeviceGetFieldValues 186, scope module"},
+    ChannelDefinition{Metric::power_average, Scope::module, Query::fields, 3, kMilli,
+                      "nvmlDeviceGetFieldValues 185, scope module"},
+    ChannelDefinition{Metric::power_memory, Scope::memory, Query::fields, 4, kMilli,
+                      "nvmlDeviceGetFieldValues 185, scope memory"},
+    ChannelDefinition{Metric::power_instant, Scope::device, Query::usage, 0, kMilli,
+                      "nvmlDeviceGetPowerUsage"},
+    ChannelDefinition{Metric::power_limit, Scope::device, Query::limit, 0, kMilli,
+                      "nvmlDeviceGetEnforcedPowerLimit"},
+    ChannelDefinition{Metric::utilization, Scope::device, Query::utilization, 0, 1.0,
+                      "nvmlDeviceGetUtilizationRates"},
+    ChannelDefinition{Metric::memory_utilization, Scope::device, Query::utilization, 1, 1.0,
+                      "nvmlDeviceGetUtilizationRates"},
+    ChannelDefinition{Metric::memory_used, Scope::device, Query::memory, 0, 1.0,
+                      "nvmlDeviceGetMemoryInfo"},
+    ChannelDefinition{Metric::memory_total, Scope::device, Query::memory, 1, 1.0,
+                      "nvmlDeviceGetMemoryInfo"},
+    ChannelDefinition{Metric::temperature, Scope::device, Query::temperature, 0, 1.0,
+                      "nvmlDeviceGetTemperature"},
+    ChannelDefinition{Metric::clock_sm, Scope::device, Query::sm_clock, 0, kMega,
+                      "nvmlDeviceGetClockInfo, SM"},
+    ChannelDefinition{Metric::clock_memory, Scope::device, Query::memory_clock, 0, kMega,
+                      "nvmlDeviceGetClockInfo, memory"},
 };
 
 /// Drivers that know the power fields but not their scopes give the GPU's power for each: the very
@@ -68,7 +68,7 @@ void drop_ignored_scopes(Answers& fields) noexcept {
   for (std::size_t i = 0; i < kPowerFields.size(); ++i) {
     if (kPowerFields[i].scope == kScopeGpu) continue;
     const std::size_t of_gpu = kPowerFields[i].id == kFieldPowerInstant ? 0 : 1;
-    const Answer& gpu = fields[of_gpu];
+    const QueryAnswer& gpu = fields[of_gpu];
     if (gpu.result == Return::success && fields[i].result == Return::success &&
         gpu.raw == fields[i].raw && gpu.raw != 0) {
       fields[i].result = Return::not_supported;
@@ -103,13 +103,14 @@ bool has_mig(const Api& api, Handle handle) {
 }
 
 /// Examines one GPU, one call long.
-class Examination {
+class GpuExamination {
  public:
-  Examination(const Api& api, std::uint32_t index) : api_(api), domain_(Domain::nvidia_gpu(index)) {
+  GpuExamination(const Api& api, std::uint32_t index)
+      : api_(api), domain_(Domain::nvidia_gpu(index)) {
     gpu_.index = index;
   }
 
-  Gpu run(const std::string& driver) {
+  NvmlGpu run(const std::string& driver) {
     const Return opened = call(api_.device_by_index, gpu_.index, &gpu_.handle);
     if (opened != Return::success) {
       gpu_.refused = {gpu_refused(api_, domain_, {}, opened, "nvmlDeviceGetHandleByIndex")};
@@ -129,8 +130,8 @@ class Examination {
   }
 
  private:
-  struct Missing {
-    const Definition* definition;
+  struct MissingChannel {
+    const ChannelDefinition* definition;
     Return result;
   };
 
@@ -146,12 +147,12 @@ class Examination {
             if (answers[item].result == Return::success) continue;
             answers[item] = tried[item];
           }
-          return std::ranges::all_of(kDefinitions, [&](const Definition& one) {
+          return std::ranges::all_of(kDefinitions, [&](const ChannelDefinition& one) {
             return one.query != query || tried[one.item].result == Return::success;
           });
         }) > kCostlyRead;
     if (query == Query::fields) drop_ignored_scopes(answers);
-    for (const Definition& definition : kDefinitions) {
+    for (const ChannelDefinition& definition : kDefinitions) {
       if (definition.query != query) continue;
       const Return result = answers[definition.item].result;
       if (result == Return::success) {
@@ -168,7 +169,7 @@ class Examination {
     return true;
   }
 
-  void add(const Definition& definition, bool costly) {
+  void add(const ChannelDefinition& definition, bool costly) {
     Channel channel{.domain = domain_,
                     .source = "nvml",
                     .place = std::string(definition.place),
@@ -194,7 +195,7 @@ class Examination {
     gpu_.origins.push_back({definition.query, definition.item});
   }
 
-  void describe_power(const Definition& definition, Channel& channel) const {
+  void describe_power(const ChannelDefinition& definition, Channel& channel) const {
     const bool instant = definition.metric == Metric::power_instant;
     const GaugeFacts& facts = definition.query == Query::usage ? facts_.usage
                               : instant                        ? facts_.instant
@@ -216,13 +217,13 @@ class Examination {
     if (!has_energy_ && has_module_energy()) refuse_module_energy();
     if (!has_energy_ && !has_power_) refuse_everything_that_counts();
     const bool mig = !missing_.empty() && has_mig(api_, gpu_.handle);
-    const auto is_by_mig = [&](const Missing& missing) {
+    const auto is_by_mig = [&](const MissingChannel& missing) {
       return mig && missing.definition->query == Query::utilization;
     };
     while (!missing_.empty()) {
-      const Missing first = missing_.front();
+      const MissingChannel first = missing_.front();
       std::string what;
-      std::erase_if(missing_, [&](const Missing& missing) {
+      std::erase_if(missing_, [&](const MissingChannel& missing) {
         if (missing.result != first.result || is_by_mig(missing) != is_by_mig(first)) return false;
         what += (what.empty() ? "" : ", ") + std::string(to_string(missing.definition->metric));
         return true;
@@ -235,7 +236,7 @@ class Examination {
 
   /// The GPU draws power that cannot be measured: that is a refusal of its domain.
   void refuse_everything_that_counts() {
-    std::erase_if(missing_, [&](const Missing& missing) {
+    std::erase_if(missing_, [&](const MissingChannel& missing) {
       const bool is_usage = missing.definition->query == Query::usage;
       if (is_usage) {
         SensorRefusal refused =
@@ -268,17 +269,17 @@ class Examination {
 
   const Api& api_;
   Domain domain_;
-  Gpu gpu_;
+  NvmlGpu gpu_;
   GpuFacts facts_;
   bool has_energy_ = false;
   bool has_power_ = false;
-  std::vector<Missing> missing_;
+  std::vector<MissingChannel> missing_;
 };
 
 }  // namespace
 
-Gpu examine(const Api& api, std::uint32_t index, const std::string& driver) {
-  return Examination(api, index).run(driver);
+NvmlGpu examine(const Api& api, std::uint32_t index, const std::string& driver) {
+  return GpuExamination(api, index).run(driver);
 }
 
 }  // namespace wattle::nvml

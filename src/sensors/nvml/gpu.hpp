@@ -12,23 +12,23 @@
 namespace wattle::nvml {
 
 /// Where a channel's value comes from.
-struct Origin {
+struct ChannelOrigin {
   Query query;
   std::uint8_t item;
 };
 
 /// A GPU as it was found. Without channels where nothing of it can be read.
-struct Gpu {
+struct NvmlGpu {
   std::uint32_t index = 0;
   Handle handle = nullptr;
   DeviceInfo info{};
   std::vector<Channel> channels{};
-  std::vector<Origin> origins{};  ///< one for each channel
+  std::vector<ChannelOrigin> origins{};  ///< one for each channel
   std::vector<SensorRefusal> refused{};
 };
 
 /// Asks the GPU of that number for everything, up to three times: what fails now and then is kept.
 /// Blocks for as long as the driver does. `driver`: its version.
-[[nodiscard]] Gpu examine(const Api& api, std::uint32_t index, const std::string& driver);
+[[nodiscard]] NvmlGpu examine(const Api& api, std::uint32_t index, const std::string& driver);
 
 }  // namespace wattle::nvml

@@ -11,10 +11,10 @@ namespace wattle::nvml {
 
 using std::chrono::seconds;
 
-GpuSensor::GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const TimeSource& clock)
+NvmlGpuSensor::NvmlGpuSensor(std::shared_ptr<Session> session, NvmlGpu gpu, const TimeSource& clock)
     : session_(std::move(session)), gpu_(std::move(gpu)), clock_(clock), handle_(gpu_.handle) {}
 
-void GpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
+void NvmlGpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   if (!is_here()) {
     fill_gone(wanted, readings);
     return;
@@ -32,7 +32,7 @@ void GpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexce
   patience_ = seconds(0);
 }
 
-Items GpuSensor::items_of(Query query, ChannelSet wanted) const noexcept {
+Items NvmlGpuSensor::items_of(Query query, ChannelSet wanted) const noexcept {
   Items items;
   for (std::size_t i = 0; i < gpu_.origins.size(); ++i) {
     if (wanted[i] && gpu_.origins[i].query == query) items.set(gpu_.origins[i].item);
@@ -40,15 +40,15 @@ Items GpuSensor::items_of(Query query, ChannelSet wanted) const noexcept {
   return items;
 }
 
-bool GpuSensor::read_query(Query query, Items items, ChannelSet wanted, TimePoint& before,
-                           std::span<Reading> readings) noexcept {
+bool NvmlGpuSensor::read_query(Query query, Items items, ChannelSet wanted, TimePoint& before,
+                               std::span<Reading> readings) noexcept {
   Answers answers;
   ask(session_->api(), handle_, query, items, answers);
   const TimePoint after = clock_.now();
   bool here = true;
   for (std::size_t i = 0; i < std::min(gpu_.origins.size(), readings.size()); ++i) {
     if (!wanted[i] || gpu_.origins[i].query != query) continue;
-    const Answer& answer = answers[gpu_.origins[i].item];
+    const QueryAnswer& answer = answers[gpu_.origins[i].item];
     readings[i] = reading_between(before, after, answer.raw, status_of(answer.result));
     here = here && readings[i].status != ReadStatus::gone;
   }
@@ -56,21 +56,21 @@ bool GpuSensor::read_query(Query query, Items items, ChannelSet wanted, TimePoin
   return here;
 }
 
-void GpuSensor::fill_gone(ChannelSet wanted, std::span<Reading> readings) const noexcept {
+void NvmlGpuSensor::fill_gone(ChannelSet wanted, std::span<Reading> readings) const noexcept {
   const TimePoint now = clock_.now();
   for (std::size_t i = 0; i < readings.size(); ++i) {
     if (wanted[i]) readings[i] = {.at = now, .status = ReadStatus::gone};
   }
 }
 
-void GpuSensor::note_gone() noexcept {
+void NvmlGpuSensor::note_gone() noexcept {
   constexpr seconds kLongest{60};
   const seconds wait = std::clamp(patience_.load() * 2, seconds(1), kLongest);
   patience_ = wait;
   look_again_ = clock_.now() + wait;
 }
 
-bool GpuSensor::is_here() noexcept {
+bool NvmlGpuSensor::is_here() noexcept {
   const TimePoint look_again = look_again_;
   if (look_again == TimePoint::min()) return true;
   if (clock_.now() < look_again) return false;
@@ -93,7 +93,7 @@ bool GpuSensor::is_here() noexcept {
   return true;
 }
 
-std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
+std::optional<std::vector<DeviceProcess>> NvmlGpuSensor::processes() {
   auto processes = list_processes(session_->api(), handle_);
   if (!processes) return processes;
   // Nobody waits for a thread that stays in the driver.
@@ -102,21 +102,21 @@ std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
   return processes;
 }
 
-std::optional<BusyTime> GpuSensor::busy_time() {
+std::optional<BusyTime> NvmlGpuSensor::busy_time() {
   const std::unique_lock lock(samples_mutex_, std::try_to_lock);
   return lock ? busy_samples_.until_now(session_->api(), handle_, clock_) : std::nullopt;
 }
 
-DeviceSettings GpuSensor::settings() noexcept {
+DeviceSettings NvmlGpuSensor::settings() noexcept {
   return is_here() ? read_settings(session_->api(), handle_) : DeviceSettings{};
 }
 
-std::optional<SettingFailure> GpuSensor::check(const DeviceSetting& setting) {
-  if (!is_here()) return SettingFailure{SettingFailure::Cause::failed, "the GPU is lost"};
+std::optional<SettingFailure> NvmlGpuSensor::check(const DeviceSetting& setting) {
+  if (!is_here()) return SettingFailure{SettingFailure::FailureCause::failed, "the GPU is lost"};
   return out_of_range(session_->api(), handle_, setting);
 }
 
-std::optional<SettingFailure> GpuSensor::set(const DeviceSetting& setting) {
+std::optional<SettingFailure> NvmlGpuSensor::set(const DeviceSetting& setting) {
   if (auto failure = check(setting)) return failure;
   return change(session_->api(), handle_, setting);
 }

@@ -20,9 +20,9 @@ namespace wattle::nvml {
 /// second, and then at ever longer intervals up to a minute. Threads: any, several at once; each
 /// may stay in the driver for as long as that pleases, and keeps NVML loaded until then through the
 /// owner's `shared_ptr`.
-class GpuSensor final : public Sensor {
+class NvmlGpuSensor final : public Sensor {
  public:
-  GpuSensor(std::shared_ptr<Session> session, Gpu gpu, const TimeSource& clock);
+  NvmlGpuSensor(std::shared_ptr<Session> session, NvmlGpu gpu, const TimeSource& clock);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return gpu_.channels;
@@ -48,7 +48,7 @@ class GpuSensor final : public Sensor {
   [[nodiscard]] bool is_here() noexcept;
 
   std::shared_ptr<Session> session_;
-  Gpu gpu_;
+  NvmlGpu gpu_;
   const TimeSource& clock_;
   std::atomic<Handle> handle_;
   std::atomic<TimePoint> look_again_{TimePoint::min()};  ///< min: not lost

@@ -12,7 +12,7 @@
 namespace wattle::nvml {
 namespace {
 
-using Kind = SettingFailure::Cause;
+using Kind = SettingFailure::FailureCause;
 using Range = std::pair<std::uint32_t, std::uint32_t>;
 
 Kind kind_of(Return code) noexcept {

@@ -83,7 +83,7 @@ Survey probe_within(const System& system, const TimeSource& clock, nanoseconds d
   if (!listing) return refused(no_answer(std::nullopt, deadline));
   if (listing->refused) return refused(*listing->refused);
   const nanoseconds left = until - std::chrono::steady_clock::now();
-  auto examined = call_with_deadline<Gpu>(
+  auto examined = call_with_deadline<NvmlGpu>(
       listing->count, left, [session, driver = listing->driver](std::size_t i, const auto&) {
         return examine(session->api(), static_cast<std::uint32_t>(i), driver);
       });
@@ -93,7 +93,7 @@ Survey probe_within(const System& system, const TimeSource& clock, nanoseconds d
       [&](std::size_t i) {
         return no_answer(Domain::nvidia_gpu(static_cast<std::uint32_t>(i)), deadline);
       },
-      [&](Gpu gpu) { return std::make_unique<GpuSensor>(session, std::move(gpu), clock); });
+      [&](NvmlGpu gpu) { return std::make_unique<NvmlGpuSensor>(session, std::move(gpu), clock); });
   return survey;
 }
 

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> rounded(double number) noexcept {
 
 /// By a function that answers one number, its last parameter.
 template <class Number = std::uint32_t, class Function, class... Questions>
-Answer ask_number(Function function, Handle handle, Questions... questions) noexcept {
+QueryAnswer ask_number(Function function, Handle handle, Questions... questions) noexcept {
   Number value = 0;
   const Return result = call(function, handle, questions..., &value);
   return {result, value};
@@ -50,14 +50,14 @@ void ask_fields(const Api& api, Handle handle, Items wanted, Answers& answers) n
     answers[i] = {.result = all == Return::success ? field->result : all};
     if (answers[i].result == Return::success) {
       const auto power = milliwatts(*field);
-      answers[i] = power ? Answer{Return::success, *power} : Answer{Return::unknown};
+      answers[i] = power ? QueryAnswer{Return::success, *power} : QueryAnswer{Return::unknown};
     }
     ++field;
   }
 }
 
-Answer ask_limit(const Api& api, Handle handle) noexcept {
-  const Answer enforced = ask_number(api.enforced_power_limit, handle);
+QueryAnswer ask_limit(const Api& api, Handle handle) noexcept {
+  const QueryAnswer enforced = ask_number(api.enforced_power_limit, handle);
   return enforced.result == Return::success ? enforced : ask_number(api.power_limit, handle);
 }
 

@@ -41,11 +41,11 @@ inline constexpr std::size_t kMostItems = kPowerFields.size();
 using Items = std::bitset<kMostItems>;
 
 /// What came back for one item. `raw` means something only with `success`.
-struct Answer {
+struct QueryAnswer {
   Return result = Return::unknown;
   std::uint64_t raw = 0;
 };
-using Answers = std::array<Answer, kMostItems>;
+using Answers = std::array<QueryAnswer, kMostItems>;
 
 /// Asks for the chosen items of one query; the other answers stay as they are. Allocates nothing.
 void ask(const Api& api, Handle handle, Query query, Items wanted, Answers& answers) noexcept;

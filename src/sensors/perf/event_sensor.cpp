@@ -33,7 +33,7 @@ EventSensor::EventSensor(std::vector<EventGroup> groups, const TimeSource& clock
                          const SystemCalls& calls)
     : clock_(clock), calls_(calls) {
   for (EventGroup& events : groups) {
-    Group group;
+    OpenEvents group;
     for (OpenEvent& event : events) {
       channels_.push_back(std::move(event.channel));
       group.files.push_back(std::move(event.file));
@@ -43,7 +43,7 @@ EventSensor::EventSensor(std::vector<EventGroup> groups, const TimeSource& clock
   }
 }
 
-void EventSensor::read_group(Group& group, std::span<Reading> readings) noexcept {
+void EventSensor::read_group(OpenEvents& group, std::span<Reading> readings) noexcept {
   GroupValues values{};
   const std::size_t wanted = bytes_of_group(group.files.size());
   const ssize_t count = calls_.read(group.files.front().get(), &values, wanted);
@@ -66,7 +66,7 @@ void EventSensor::read_group(Group& group, std::span<Reading> readings) noexcept
 
 void EventSensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
   TimePoint before = clock_.now();
-  for (Group& group : groups_) {
+  for (OpenEvents& group : groups_) {
     const std::span<Reading> own = readings.first(std::min(readings.size(), group.files.size()));
     readings = readings.subspan(own.size());
     read_group(group, own);

@@ -34,15 +34,15 @@ class EventSensor final : public Sensor {
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:
-  struct Group {
+  struct OpenEvents {
     std::vector<Fd> files;
     std::vector<EventScale> scales;
     std::uint64_t running_ns = 0;  ///< how long the leader had counted at the last read
   };
-  void read_group(Group& group, std::span<Reading> readings) noexcept;
+  void read_group(OpenEvents& group, std::span<Reading> readings) noexcept;
 
   std::vector<Channel> channels_;
-  std::vector<Group> groups_;
+  std::vector<OpenEvents> groups_;
   const TimeSource& clock_;
   const SystemCalls& calls_;
 };

@@ -60,10 +60,10 @@ std::string content_of(const fs::path& path, const std::optional<std::string>& l
 }
 
 /// Finds the PMU and opens its events, one probe long.
-class Probe {
+class PerfProbe {
  public:
-  Probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken,
-        const SystemCalls& calls)
+  PerfProbe(const System& system, const TimeSource& clock, const std::set<Domain>& taken,
+            const SystemCalls& calls)
       : system_(system),
         clock_(clock),
         calls_(calls),
@@ -310,7 +310,7 @@ class Probe {
 
 Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken,
              const SystemCalls& calls) {
-  return Probe(system, clock, taken, calls).run();
+  return PerfProbe(system, clock, taken, calls).run();
 }
 
 }  // namespace wattle::perf

@@ -19,7 +19,7 @@ CounterSensor::CounterSensor(std::vector<OpenCounter> counters, const TimeSource
 
 void CounterSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   read_in_turn(clock_, wanted, sources_.size(), readings, [&](std::size_t i) {
-    const Source& source = sources_[i];
+    const ZoneCounter& source = sources_[i];
     return read_attribute(source.energy_uj,
                           [&](std::string_view text) { return parse_energy(text, source.scale); });
   });

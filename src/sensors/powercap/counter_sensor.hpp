@@ -30,13 +30,13 @@ class CounterSensor final : public Sensor {
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:
-  struct Source {
+  struct ZoneCounter {
     Fd energy_uj;
     TickScale scale;
   };
 
   std::vector<Channel> channels_;
-  std::vector<Source> sources_;
+  std::vector<ZoneCounter> sources_;
   const TimeSource& clock_;
 };
 

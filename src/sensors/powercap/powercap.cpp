@@ -80,9 +80,9 @@ Watts max_power(const Zone& zone, Watts fallback) {
 }
 
 /// Finds zones and opens their counters, one probe long.
-class Probe {
+class PowercapProbe {
  public:
-  Probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken)
+  PowercapProbe(const System& system, const TimeSource& clock, const std::set<Domain>& taken)
       : system_(system), clock_(clock), cpu_(read_cpu_info(system)), taken_(taken) {}
 
   Survey run() {
@@ -269,7 +269,7 @@ class Probe {
 }  // namespace
 
 Survey probe(const System& system, const TimeSource& clock, const std::set<Domain>& taken) {
-  return Probe(system, clock, taken).run();
+  return PowercapProbe(system, clock, taken).run();
 }
 
 }  // namespace wattle::powercap

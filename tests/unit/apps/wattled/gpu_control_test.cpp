@@ -59,7 +59,7 @@ class SettableGpu final : public Sensor {
   }
   [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override {
     if (std::get<PowerLimit>(setting).mw > 0) return std::nullopt;
-    return SettingFailure{.cause = SettingFailure::Cause::out_of_range, .message = "too low"};
+    return SettingFailure{.cause = SettingFailure::FailureCause::out_of_range, .message = "too low"};
   }
   [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override {
     limit_mw_ = std::get<PowerLimit>(setting).mw;

@@ -32,7 +32,7 @@ TEST_F(DaemonConnectionTest, AsksForAllCountersAndGivesTheAnswer) {
   tell("hello", 404);
   DaemonConnection connection = this->connection();
   const Reply exchange = connection.ask(kLong);
-  EXPECT_EQ(exchange.outcome, Outcome::answered);
+  EXPECT_EQ(exchange.outcome, RequestOutcome::answered);
   EXPECT_EQ(exchange.status, 404U);
   EXPECT_EQ(exchange.body, "hello");
   EXPECT_LE(exchange.before, exchange.after);
@@ -47,7 +47,7 @@ TEST_F(DaemonConnectionTest, AsksForAllCountersAndGivesTheAnswer) {
 TEST_F(DaemonConnectionTest, ShowsTheToken) {
   serve();
   DaemonConnection connection = this->connection("aaa.bbb");
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
   EXPECT_EQ(server_->requests().at(0).field("Authorization"), "Bearer aaa.bbb");
 }
 
@@ -60,7 +60,7 @@ TEST_F(DaemonConnectionTest, ATokenThatWouldBeginAnotherLineMakesNoQuestion) {
 TEST_F(DaemonConnectionTest, IsKept) {
   serve();
   DaemonConnection connection = this->connection();
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
   EXPECT_EQ(server_->connections(), 1U);
 }
 
@@ -70,45 +70,45 @@ TEST_F(DaemonConnectionTest, ThatTheDaemonClosedIsMadeAgainWithinTheQuestion) {
     peer.close();
   });
   DaemonConnection connection = this->connection();
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
 }
 
 TEST_F(DaemonConnectionTest, ThatTheDaemonSaysItClosesIsNotAskedAgain) {
   serve();
   tell("x", 200, "Connection: close\r\n");
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
   EXPECT_EQ(server_->connections(), 2U);
 }
 
 TEST_F(DaemonConnectionTest, GoesOnWithADaemonThatCameBack) {
   serve();
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
   stop();
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::absent);
   serve();
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
 }
 
 TEST_F(DaemonConnectionTest, ReportsWhyThereIsNone) {
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::absent);
   serve();
   const std::string copy = path() + ".old";
   std::filesystem::rename(path(), copy);
   stop();  // leaves the renamed socket, at which nobody listens
   DaemonConnection to_copy(copy, question("").value(), machine_clock());
-  EXPECT_EQ(to_copy.ask(kLong).outcome, Outcome::deserted);
+  EXPECT_EQ(to_copy.ask(kLong).outcome, RequestOutcome::deserted);
   DaemonConnection to_folder(folder_.path().string(), question("").value(), machine_clock());
-  EXPECT_NE(to_folder.ask(kLong).outcome, Outcome::answered);
+  EXPECT_NE(to_folder.ask(kLong).outcome, RequestOutcome::answered);
 }
 
 TEST_F(DaemonConnectionTest, WhoSaysNothingIsNotWaitedForForLong) {
   serve([](const HttpRequest&, HttpPeer& peer) { peer.stall(); });
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(milliseconds(20)).outcome, Outcome::silent);
+  EXPECT_EQ(connection.ask(milliseconds(20)).outcome, RequestOutcome::silent);
 }
 
 TEST_F(DaemonConnectionTest, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
@@ -120,7 +120,7 @@ TEST_F(DaemonConnectionTest, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
     }
   });
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(milliseconds(100)).outcome, Outcome::silent);
+  EXPECT_EQ(connection.ask(milliseconds(100)).outcome, RequestOutcome::silent);
 }
 
 TEST_F(DaemonConnectionTest, AnAnswerMayComeInPieces) {
@@ -146,7 +146,7 @@ TEST_F(DaemonConnectionTest, ALateAnswerIsNotTakenForTheNextQuestions) {
     peer.send(fakes::http_answer(200, "fresh"));
   });
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(milliseconds(20)).outcome, Outcome::silent);
+  EXPECT_EQ(connection.ask(milliseconds(20)).outcome, RequestOutcome::silent);
   go_on = true;
   EXPECT_EQ(connection.ask(kLong).body, "fresh");
 }
@@ -168,7 +168,7 @@ TEST_F(DaemonConnectionTest, WhatIsNoAnswerOrTooLongIsGarbled) {
     // Of its own: it may still be sending when the test is over.
     serve([answer](const HttpRequest&, HttpPeer& peer) { peer.send(answer); });
     DaemonConnection connection = this->connection();
-    EXPECT_EQ(connection.ask(kLong).outcome, Outcome::garbled) << answer.substr(0, 20);
+    EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::garbled) << answer.substr(0, 20);
   }
 }
 
@@ -178,22 +178,22 @@ TEST_F(DaemonConnectionTest, AnAnswerThatBreaksOffIsNone) {
     peer.close();
   });
   DaemonConnection connection = this->connection();
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::hung_up);
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::hung_up);
 }
 
 TEST_F(DaemonConnectionTest, AChildMakesOneOfItsOwn) {
   serve();
   DaemonConnection connection = this->connection();
-  ASSERT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  ASSERT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::_exit(connection.ask(kLong).outcome == Outcome::answered ? 0 : 1);
+    ::_exit(connection.ask(kLong).outcome == RequestOutcome::answered ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_EQ(server_->connections(), 2U);
-  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered) << "ours is as it was";
+  EXPECT_EQ(connection.ask(kLong).outcome, RequestOutcome::answered) << "ours is as it was";
   EXPECT_EQ(server_->connections(), 2U);
 }
 

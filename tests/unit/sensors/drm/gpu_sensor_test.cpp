@@ -20,11 +20,11 @@ using fakes::kAddress;
 
 class DrmSensor : public testing::Test {
  protected:
-  GpuSensor sensor() {
+  DrmGpuSensor sensor() {
     return {examine(find_cards(tree_.system()).gpus.at(0)),
             std::make_shared<OpenGpuFiles>(tree_.system().procfs), clock_};
   }
-  static Reading read(GpuSensor& sensor, Metric metric) {
+  static Reading read(DrmGpuSensor& sensor, Metric metric) {
     std::vector<Reading> readings(sensor.channels().size());
     sensor.read(readings);
     for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -39,7 +39,7 @@ class DrmSensor : public testing::Test {
 
 TEST_F(DrmSensor, ReadsWhatItsFilesHoldNow) {
   tree_.add_rx6800(0, kAddress);
-  GpuSensor gpu = sensor();
+  DrmGpuSensor gpu = sensor();
   tree_.set_hwmon_number(0, "power1_average", 42'000'000);
   const Reading reading = read(gpu, Metric::power_average);
   EXPECT_EQ(reading.status, ReadStatus::ok);
@@ -48,7 +48,7 @@ TEST_F(DrmSensor, ReadsWhatItsFilesHoldNow) {
 
 TEST_F(DrmSensor, StampsEachReadingWithTheMiddleOfItsOwnTime) {
   tree_.add_rx6800(0, kAddress);
-  GpuSensor gpu = sensor();
+  DrmGpuSensor gpu = sensor();
   clock_.advance_at_each_look(milliseconds(10));
   const TimePoint begin = clock_.at();
   std::vector<Reading> readings(gpu.channels().size());
@@ -60,7 +60,7 @@ TEST_F(DrmSensor, StampsEachReadingWithTheMiddleOfItsOwnTime) {
 
 TEST_F(DrmSensor, ReadsNothingThatNobodyWants) {
   tree_.add_rx6800(0, kAddress);
-  GpuSensor gpu = sensor();
+  DrmGpuSensor gpu = sensor();
   std::vector<Reading> readings(gpu.channels().size(), Reading{.raw = 7});
   gpu.read_some(ChannelSet(2), readings);
   EXPECT_EQ(readings[0].raw, 7U);
@@ -69,7 +69,7 @@ TEST_F(DrmSensor, ReadsNothingThatNobodyWants) {
 
 TEST_F(DrmSensor, LetsAGpuSleep) {
   tree_.add_rx6800(0, kAddress);
-  GpuSensor gpu = sensor();
+  DrmGpuSensor gpu = sensor();
   tree_.write(0, "power/runtime_status", "suspended\n");
   EXPECT_EQ(read(gpu, Metric::power_average).status, ReadStatus::retry) << "neither 0 nor stale";
   EXPECT_EQ(read(gpu, Metric::utilization).status, ReadStatus::retry);
@@ -80,7 +80,7 @@ TEST_F(DrmSensor, LetsAGpuSleep) {
 
 TEST_F(DrmSensor, PassesOverGarbage) {
   tree_.add_rx6800(0, kAddress);
-  GpuSensor gpu = sensor();
+  DrmGpuSensor gpu = sensor();
   for (const char* text : {"", "N/A\n", "4294967295000000\n"}) {
     tree_.write_hwmon(0, "power1_average", text);
     const Reading reading = read(gpu, Metric::power_average);
@@ -89,10 +89,10 @@ TEST_F(DrmSensor, PassesOverGarbage) {
 }
 
 TEST_F(DrmSensor, KnowsADeviceThatIsGone) {
-  Gpu gpu;
+  DrmGpu gpu;
   gpu.channels.push_back({.domain = Domain::amd_gpu(0), .metric = Metric::power_average});
   gpu.sources.push_back({});  // EBADF, as ENODEV for a device that was taken away
-  GpuSensor sensor(std::move(gpu), std::make_shared<OpenGpuFiles>("/proc"), clock_);
+  DrmGpuSensor sensor(std::move(gpu), std::make_shared<OpenGpuFiles>("/proc"), clock_);
   EXPECT_EQ(read(sensor, Metric::power_average).status, ReadStatus::gone);
 }
 
@@ -122,7 +122,7 @@ TEST_F(DrmSensor, ListsWhoUsesIt) {
 
 TEST_F(DrmSensor, DoesNotTakeAMissingListForAnEmptyOne) {
   tree_.add_rx6800(0, kAddress);
-  GpuSensor gpu = sensor();
+  DrmGpuSensor gpu = sensor();
   std::filesystem::remove_all(tree_.system().procfs);
   EXPECT_EQ(gpu.processes(), std::nullopt);
 }

@@ -18,10 +18,12 @@ using testing::IsEmpty;
 
 using fakes::kAddress;
 
-Gpu examined(const fakes::DrmTree& tree) { return examine(find_cards(tree.system()).gpus.at(0)); }
+DrmGpu examined(const fakes::DrmTree& tree) {
+  return examine(find_cards(tree.system()).gpus.at(0));
+}
 
 /// Each channel's name and the SI value that is read of it.
-std::map<std::string, double> values_of(const Gpu& gpu) {
+std::map<std::string, double> values_of(const DrmGpu& gpu) {
   std::map<std::string, double> values;
   for (std::size_t i = 0; i < gpu.channels.size(); ++i) {
     const auto raw = read_value(gpu.sources.at(i)).raw;
@@ -33,14 +35,14 @@ std::map<std::string, double> values_of(const Gpu& gpu) {
   return values;
 }
 
-const Channel& channel_of(const Gpu& gpu, Metric metric) {
+const Channel& channel_of(const DrmGpu& gpu, Metric metric) {
   return *std::ranges::find(gpu.channels, metric, &Channel::metric);
 }
 
 TEST(DrmGpu, ReportsWhatABoardOfAmdShows) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   const std::map<std::string, double> expected = {
       {"power_average", 100.0},     {"power_limit", 203.0},        {"utilization", 57.0},
       {"memory_utilization", 12.0}, {"memory_used", 4294967296.0}, {"memory_total", 17163091968.0},
@@ -57,7 +59,7 @@ TEST(DrmGpu, ReportsWhatABoardOfAmdShows) {
 TEST(DrmGpu, DistinguishesPowerAtOnceFromPowerOnAverage) {
   fakes::DrmTree tree;
   tree.add_mi210(0, kAddress);
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_EQ(values_of(gpu)["power_instant"], 300.0);
   EXPECT_EQ(values_of(gpu)["temperature"], 44.0) << "of the junction, having no other";
   EXPECT_EQ(gpu.info.id, "18f68e602b8a790f");
@@ -67,7 +69,7 @@ TEST(DrmGpu, DistinguishesPowerAtOnceFromPowerOnAverage) {
 TEST(DrmGpu, DoesNotClaimToKnowHowPowerIsAveraged) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   const Channel& power = channel_of(gpu, Metric::power_average);
   EXPECT_EQ(power.gauge.window, std::nullopt);
   EXPECT_EQ(power.gauge.coverage, std::nullopt);
@@ -77,7 +79,7 @@ TEST(DrmGpu, DoesNotClaimToKnowHowPowerIsAveraged) {
 TEST(DrmGpu, DoesNotTakeTheWholeProcessorsPowerForItsGpus) {
   fakes::DrmTree tree;
   tree.add_apu(0, "0000:c1:00.0");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_EQ(values_of(gpu)["power_average of the module"], 15.0);
   for (const Channel& channel : gpu.channels) EXPECT_FALSE(channel.gives_energy()) << channel.place;
   ASSERT_EQ(gpu.refused.size(), 1U);
@@ -96,7 +98,7 @@ TEST(DrmGpu, KnowsTheProcessorThatHasNoNorthbridgeVoltage) {
 TEST(DrmGpu, CountsEnergyOfABoardOfIntel) {
   fakes::DrmTree tree;
   tree.add_arc(0, kAddress);
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_EQ(gpu.channels[0].domain.name(), "intel_gpu_0");
   EXPECT_DOUBLE_EQ(values_of(gpu)["energy"], 123.0);
   EXPECT_EQ(values_of(gpu)["clock_sm"], 2.4e9);
@@ -117,7 +119,7 @@ TEST(DrmGpu, ReadsACounterOf64Bits) {
 TEST(DrmGpu, TakesThePackagesCounterWhereTheBoardHasNone) {
   fakes::DrmTree tree;
   tree.add_battlemage(0, kAddress);
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_THAT(channel_of(gpu, Metric::energy).place, EndsWith("energy2_input"));
   EXPECT_DOUBLE_EQ(channel_of(gpu, Metric::energy).counter.max_power.si(), 5000.0);
   EXPECT_EQ(values_of(gpu)["clock_sm"], 2.85e9);
@@ -128,7 +130,7 @@ TEST(DrmGpu, TakesThePackagesCounterWhereTheBoardHasNone) {
 TEST(DrmGpu, KnowsNoPowerFromAKernelThatShowsNone) {
   fakes::DrmTree tree;
   tree.add_card(0, kAddress, "i915", "8086:56A0");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   ASSERT_EQ(gpu.refused.size(), 1U);
   EXPECT_EQ(gpu.refused[0].domain, Domain::intel_gpu(0));
   EXPECT_EQ(gpu.refused[0].reason, "i915 shows neither its energy nor its power");
@@ -140,7 +142,7 @@ TEST(DrmGpu, StillReportsTheRestWithoutAPowerSensor) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
   tree.remove(0, fakes::DrmTree::hwmon(0) + "/power1_average");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_EQ(values_of(gpu)["utilization"], 57.0);
   ASSERT_EQ(gpu.refused.size(), 1U);
   EXPECT_EQ(gpu.refused[0].domain, Domain::amd_gpu(0));
@@ -155,7 +157,7 @@ TEST(DrmGpu, SaysWhichFileMayNotBeOpened) {
   std::filesystem::permissions(tree.root(), std::filesystem::perms::all);
   const fakes::Unprivileged user;
   if (!user.holds()) GTEST_SKIP() << "root here cannot become anybody else";
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   ASSERT_EQ(gpu.refused.size(), 1U);
   EXPECT_EQ(gpu.refused[0].domain, Domain::amd_gpu(0));
   EXPECT_THAT(gpu.refused[0].reason, HasSubstr("this user may not open the file"));
@@ -168,7 +170,7 @@ TEST(DrmGpu, RefusesGarbage) {
     fakes::DrmTree tree;
     tree.add_rx6800(0, kAddress);
     tree.write_hwmon(0, "power1_average", text);
-    const Gpu gpu = examined(tree);
+    const DrmGpu gpu = examined(tree);
     ASSERT_EQ(gpu.refused.size(), 1U) << text;
     EXPECT_EQ(gpu.refused[0].domain, Domain::amd_gpu(0)) << text;
     EXPECT_THAT(gpu.refused[0].reason, HasSubstr("the driver gives no value")) << text;
@@ -179,7 +181,7 @@ TEST(DrmGpu, RefusesWhatFirmwareGivesForUnknown) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
   tree.write(0, "gpu_busy_percent", "65535\n");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   ASSERT_EQ(gpu.refused.size(), 1U);
   EXPECT_EQ(gpu.refused[0].subject, "amd_gpu_0 utilization");
   EXPECT_EQ(gpu.refused[0].domain, std::nullopt) << "its energy can be told";
@@ -189,7 +191,7 @@ TEST(DrmGpu, TakesTheSecondFileWhereTheFirstHoldsNothing) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
   tree.write_hwmon(0, "temp1_input", "\n");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_EQ(values_of(gpu)["temperature"], 58.0);
   EXPECT_THAT(gpu.refused, IsEmpty());
 }
@@ -200,7 +202,7 @@ TEST(DrmGpu, IsNotReadWhileItSleeps) {
   // A read would find out, and refuse it.
   tree.write_hwmon(0, "power1_average", "no number\n");
   tree.write(0, "power/runtime_status", "suspended\n");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_THAT(gpu.refused, IsEmpty());
   EXPECT_TRUE(channel_of(gpu, Metric::power_average).gives_energy());
 }
@@ -210,7 +212,7 @@ TEST(DrmGpu, ShowsForeignBytesHarmlessly) {
   tree.add_mi210(0, kAddress);
   tree.write(0, "product_name", "\x1b[2J\n");
   tree.write(0, "unique_id", "\xff\n");
-  const Gpu gpu = examined(tree);
+  const DrmGpu gpu = examined(tree);
   EXPECT_EQ(gpu.info.model, "\\x1b[2J (1002:740f)");
   EXPECT_EQ(gpu.info.id, "\\xff");
 }

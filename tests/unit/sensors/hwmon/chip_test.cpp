@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// "hwmon_ina226 power_instant", a line for each channel.
 std::vector<std::string> found(const fakes::HwmonTree& tree) {
   std::vector<std::string> lines;
-  for (const Device& device : find_devices(tree.system()).devices) {
+  for (const HwmonDevice& device : find_devices(tree.system()).devices) {
     for (const PlannedChannel& one : device.found) {
       lines.push_back(one.channel.domain.name() + " " + std::string(to_string(one.channel.metric)));
     }
@@ -31,7 +31,7 @@ std::vector<std::string> found(const fakes::HwmonTree& tree) {
 
 std::vector<PlannedChannel> channels_of(const fakes::HwmonTree& tree) {
   std::vector<PlannedChannel> all;
-  for (const Device& device : find_devices(tree.system()).devices) {
+  for (const HwmonDevice& device : find_devices(tree.system()).devices) {
     all.insert(all.end(), device.found.begin(), device.found.end());
   }
   return all;

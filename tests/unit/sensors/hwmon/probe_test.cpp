@@ -214,7 +214,7 @@ TEST(Hwmon, DoesNotWaitForAChipThatDoesNotAnswer) {
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
   const Survey survey =
-      probe_within(tree.system(), machine_clock(), 50ms, [released](const Device& device) {
+      probe_within(tree.system(), machine_clock(), 50ms, [released](const HwmonDevice& device) {
         if (device.info.id == "1-0040") released.wait();
         return open_device(device);
       });

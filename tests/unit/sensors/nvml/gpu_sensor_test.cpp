@@ -73,7 +73,7 @@ TEST(NvmlSensor, AsksNoDriverForWhatIsOutOfRange) {
         DeviceSetting(LockedClocks{ClockKind::memory, 800, 1594})}) {
     const auto failure = gpus[0].set(setting);
     ASSERT_TRUE(failure) << to_string(setting);
-    EXPECT_EQ(failure->cause, SettingFailure::Cause::out_of_range);
+    EXPECT_EQ(failure->cause, SettingFailure::FailureCause::out_of_range);
   }
   EXPECT_EQ(gpus.fake().calls("nvmlDeviceSetPowerManagementLimit"), 0U);
   EXPECT_EQ(gpus.fake().calls("nvmlDeviceSetGpuLockedClocks"), 0U);
@@ -85,7 +85,7 @@ TEST(NvmlSensor, SaysWhyTheDriverDidNotSetIt) {
       "gpu A\nclock_range 210 1980 800 1593\n"
       "error nvmlDeviceSetPowerManagementLimit 4\nerror nvmlDeviceSetPersistenceMode 3\n"
       "error nvmlDeviceSetGpuLockedClocks 999\n");
-  using Cause = SettingFailure::Cause;
+  using Cause = SettingFailure::FailureCause;
   EXPECT_EQ(gpus[0].set(PowerLimit{350'000})->cause, Cause::denied);
   EXPECT_EQ(gpus[0].set(PersistenceMode{true})->cause, Cause::not_offered);
   EXPECT_EQ(gpus[0].set(LockedClocks{ClockKind::gpu, 300, 400})->cause, Cause::failed);
