@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "output/output.hpp"
-#include "run/mark_reply.hpp"
+#include "report/report.hpp"
+#include "report/report_fields.hpp"
+#include "wattle/clock.hpp"
 
 namespace wattle::app {
 namespace {
@@ -33,6 +38,18 @@ UsageObservationOptions observed(InstrumentOptions& options) {
   observed.files = std::move(options.files);
   observed.usage_period = kUsagePeriod;
   return observed;
+}
+
+/// JSON `wattle.mark/1` on one line: the energy of the last `time`, since a mark or since the
+/// start.
+std::string mark_reply(bool since_mark, Seconds time, const std::vector<DomainFigure>& domains) {
+  const Total total = total_of(domains, {});
+  nlohmann::ordered_json json = {{"schema", "wattle.mark/1"},
+                                 {"since", since_mark ? "mark" : "start"},
+                                 {"time_s", whole_nanoseconds(time)}};
+  add_fields(json, total, std::tuple_cat(kTotalEnergy, kTotalUnknown));
+  json["domains"] = list_of(domains, kPartDomainItems);
+  return dumped(json);
 }
 
 }  // namespace

@@ -1,15 +1,22 @@
 // `wattle step`: measures this machine while a step of a Slurm job runs, and adds steps up.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <exception>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -28,7 +35,6 @@
 #include "run/run_estimate.hpp"
 #include "run/run_report.hpp"
 #include "runs/job_report.hpp"
-#include "step/job_comment.hpp"
 #include "step/step_options.hpp"
 #include "step/step_tasks.hpp"
 #include "wattle/clock.hpp"
@@ -39,6 +45,48 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kFailed = 1;
+
+/// Starts `words` without streams, with default signals; 0 or an error number.
+int start_silently(pid_t& pid, std::array<std::string, 4> words) {
+  std::array<char*, 5> arguments{};
+  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/// Runs "scontrol update JobId=JOB Comment=TEXT", which the user of the job may, for at most
+/// `limit`. Returns why it failed; empty if it did not. `job`: checked by `check_step_word`.
+std::string set_job_comment(const std::string& job, const std::string& text,
+                            std::chrono::milliseconds limit) {
+  constexpr std::chrono::milliseconds kPause{5};
+  pid_t pid = -1;
+  const int error = start_silently(pid, {"scontrol", "update", "JobId=" + job, "Comment=" + text});
+  if (error != 0) return "cannot start scontrol: " + std::generic_category().message(error);
+  int status = 0;
+  for (auto left = limit; ::waitpid(pid, &status, WNOHANG) == 0; left -= kPause) {
+    if (left <= kPause) {
+      ::kill(pid, SIGKILL);
+      (void)::waitpid(pid, &status, 0);
+      return fmt::format("scontrol did not answer within {} ms", limit.count());
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return status == 0 ? "" : "scontrol update failed";
+}
 
 Report begin_step_report(const StepOptions& options) {
   Report report;

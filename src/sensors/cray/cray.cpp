@@ -2,20 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/files/fd.hpp"
 #include "base/files/file.hpp"
 #include "base/text/text.hpp"
 #include "sensors/cray/counter_file.hpp"
-#include "sensors/cray/node_sensor.hpp"
 #include "sensors/known_sensors.hpp"
+#include "sensors/read_status.hpp"
 #include "sensors/refusals.hpp"
+#include "sensors/sensor.hpp"
 
 namespace wattle::cray {
 namespace {
@@ -25,6 +32,64 @@ constexpr const char* kSource = "cray";
 constexpr const char* kReadable =
     "every user may read these files where the machine's software is as delivered: ask its "
     "administrators";
+
+/// Room for two numbers of 20 digits with their units.
+using StatedText = std::array<char, 64>;
+
+/// The file of a channel, open for reading.
+struct CounterFile {
+  Fd file;
+  std::string_view unit;    ///< "J" or "W"
+  std::uint64_t at_us = 0;  ///< of the value that was read last, as the file states it
+  TimePoint renewed{};      ///< when another time was first seen there
+};
+
+/// Reads a value, and keeps when it was taken.
+AttributeValue read_value(CounterFile& counter) noexcept {
+  const auto take = [&](std::string_view text) -> std::optional<std::uint64_t> {
+    const auto value = parse_stated_value(text, counter.unit);
+    if (!value) return std::nullopt;
+    // Without a time each reading passes for a new one.
+    if (value->at_us == 0 || value->at_us != counter.at_us) counter.renewed = TimePoint{};
+    counter.at_us = value->at_us;
+    return value->raw;
+  };
+  return read_attribute<StatedText>(counter.file, take);
+}
+
+/// A value whose time has stayed as it was for `kOldest` is `stale`: the controller does not answer
+/// the node any more. Threads: one at a time.
+class NodeSensor final : public Sensor {
+ public:
+  /// Ten of the controller's looks.
+  static constexpr std::chrono::nanoseconds kOldest = std::chrono::seconds(1);
+
+  NodeSensor(std::vector<Channel> channels, std::vector<CounterFile> files,
+             const TimeSource& clock);
+
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
+
+ private:
+  const std::vector<Channel> channels_;
+  std::vector<CounterFile> files_;
+  const TimeSource& clock_;
+};
+
+NodeSensor::NodeSensor(std::vector<Channel> channels, std::vector<CounterFile> files,
+                       const TimeSource& clock)
+    : channels_(std::move(channels)), files_(std::move(files)), clock_(clock) {}
+
+void NodeSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
+  read_in_turn(clock_, wanted, files_.size(), readings,
+               [&](std::size_t i) { return read_value(files_[i]); });
+  for (std::size_t i = 0; i < std::min(readings.size(), files_.size()); ++i) {
+    if (!wanted[i] || readings[i].status != ReadStatus::ok) continue;
+    TimePoint& renewed = files_[i].renewed;
+    if (renewed == TimePoint{}) renewed = readings[i].at;
+    if (readings[i].at - renewed > kOldest) readings[i].status = ReadStatus::stale;
+  }
+}
 
 SensorRefusal nothing_found(const std::string& folder, int error) {
   const bool is_absent = error == ENOENT || error == 0;
