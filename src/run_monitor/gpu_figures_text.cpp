@@ -67,7 +67,7 @@ double power_limit_of(const ResourceSummary& summary, const GpuFigures& all) {
 }
 
 /// Columns with a title of their own.
-struct Block {
+struct ColumnGroup {
   std::string_view title;
   std::vector<std::vector<std::string>> columns;  ///< the cells of each, the first is its heading
 };
@@ -78,7 +78,7 @@ std::size_t width_of(std::span<const std::string> cells) {
   return width;
 }
 
-std::size_t width_of(const Block& block) {
+std::size_t width_of(const ColumnGroup& block) {
   std::size_t width = 0;
   for (const auto& column : block.columns) width += kGap + width_of(column);
   return std::max(width, kGap + columns_of(block.title));
@@ -90,7 +90,7 @@ void add_right(std::string& line, std::string_view text, std::size_t width) {
   line += text;
 }
 
-std::vector<Block> blocks_of(const std::vector<const GpuFigures*>& rows, double power_limit) {
+std::vector<ColumnGroup> blocks_of(const std::vector<const GpuFigures*>& rows, double power_limit) {
   const auto column = [&](const char* heading, const auto& text) {
     std::vector<std::string> cells = {heading};
     for (const GpuFigures* figures : rows) cells.push_back(text(*figures));
@@ -143,18 +143,18 @@ std::vector<std::string> labels_of(const ResourceSummary& summary) {
   return names;
 }
 
-std::string table_of(std::span<const Block> blocks, const std::vector<std::string>& labels,
+std::string table_of(std::span<const ColumnGroup> blocks, const std::vector<std::string>& labels,
                      const TextStyle& style) {
   const std::size_t label_width = width_of(labels);
   const auto finish = [](std::string& line) { line.erase(line.find_last_not_of(' ') + 1); };
   std::string titles(label_width, ' ');
-  for (const Block& block : blocks) add_right(titles, block.title, width_of(block));
+  for (const ColumnGroup& block : blocks) add_right(titles, block.title, width_of(block));
   finish(titles);
   std::string text = titles.empty() ? "" : colored(titles, Tint::dim, style) + "\n";
   for (std::size_t row = 0; row < labels.size(); ++row) {
     std::string line = labels[row];
     line.append(label_width - columns_of(line), ' ');
-    for (const Block& block : blocks) {
+    for (const ColumnGroup& block : blocks) {
       std::size_t left = width_of(block);
       for (std::size_t i = block.columns.size(); i-- > 1;) {
         left -= kGap + width_of(block.columns[i]);
@@ -186,14 +186,14 @@ std::string gpu_figures_text(const ResourceSummary& summary, const TextStyle& st
     labels.emplace_back("all");
   }
   for (std::string& label : labels) label = to_style_characters(label, style);
-  std::vector<Block> blocks = blocks_of(rows, power_limit);
-  for (Block& block : blocks) {
+  std::vector<ColumnGroup> blocks = blocks_of(rows, power_limit);
+  for (ColumnGroup& block : blocks) {
     for (auto& column : block.columns) {
       for (std::string& cell : column) cell = to_style_characters(cell, style);
     }
   }
   std::string text;
-  for (std::span<const Block> left(blocks); !left.empty();) {
+  for (std::span<const ColumnGroup> left(blocks); !left.empty();) {
     std::size_t width = width_of(labels);
     std::size_t count = 0;
     while (count < left.size()) {

@@ -17,14 +17,14 @@ namespace wattle {
 namespace {
 
 /// A file that is to be summarized, or not; what precedes `begin` is not. `open`: it is open.
-struct Source {
+struct SummaryInput {
   std::optional<std::filesystem::path> path;
   std::uint64_t begin = 0;
   TableFile* open = nullptr;
 };
 
 template <class Table>
-SummaryFile read_table(const Source& source, Table& table, ReadBytes& read) {
+SummaryFile read_table(const SummaryInput& source, Table& table, ReadBytes& read) {
   if (source.open != nullptr) return source.open->read_into(table, read);
   return TableFile(source.path.value_or(""), source.begin).read_into(table, read);
 }
@@ -61,7 +61,7 @@ void take_samples(ResourceSummary& summary, SamplesResult samples,
   if (summary.mem_util_mean_pct) summary.mem_util_source = path;
 }
 
-void take_gpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read,
+void take_gpu_csv(ResourceSummary& summary, const SummaryInput& source, ReadBytes& read,
                   std::optional<std::size_t> gpus_in_file, std::string evidence) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
@@ -97,7 +97,7 @@ void take_dmon(ResourceSummary& summary, SummaryFile file, const GpuTable& table
   }
 }
 
-void take_cpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& read) {
+void take_cpu_csv(ResourceSummary& summary, const SummaryInput& source, ReadBytes& read) {
   CpuTable table;
   summary.files.push_back(read_table(source, table, read));
   if (summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct) return;
@@ -106,8 +106,9 @@ void take_cpu_csv(ResourceSummary& summary, const Source& source, ReadBytes& rea
 }
 
 /// The samples first: they are what the monitor measured, and the others tables of it.
-ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const Source& dmon_csv,
-                           const Source& samples_csv, const SummaryProgress& progress = {},
+ResourceSummary summary_of(const SummaryInput& gpu_csv, const SummaryInput& cpu_csv,
+                           const SummaryInput& dmon_csv, const SummaryInput& samples_csv,
+                           const SummaryProgress& progress = {},
                            std::optional<std::size_t> gpus_in_file = {}) {
   ReadBytes read(progress);
   ResourceSummary summary;
@@ -184,8 +185,8 @@ ResourceSummary summary_of_file(const std::filesystem::path& path, const Summary
                                 std::optional<std::size_t> gpus_in_file) {
   TableFile file(path, 0);
   const TableKind kind = kind_of(file);
-  const Source open{.path = path, .open = &file};
-  const auto source = [&](TableKind its_kind) { return kind == its_kind ? open : Source{}; };
+  const SummaryInput open{.path = path, .open = &file};
+  const auto source = [&](TableKind its_kind) { return kind == its_kind ? open : SummaryInput{}; };
   if (kind != TableKind::unknown) {
     return summary_of(source(TableKind::gpus), source(TableKind::cpus), source(TableKind::dmon),
                       source(TableKind::samples), progress, gpus_in_file);

@@ -72,14 +72,14 @@ std::optional<std::size_t> left_out(const PlacedBoards& from, const PlacedBoards
 
 void MemoryInUse::add(std::size_t place, const RowTrace& row) noexcept {
   if (row.used_mib < 0.0F) return;
-  Range& range = ranges_[place];
+  MemoryRange& range = ranges_[place];
   range.least = range.least < 0.0F ? row.used_mib : std::min(range.least, row.used_mib);
   range.most = std::max(range.most, row.used_mib);
 }
 
 MemoryEvidence MemoryInUse::evidence() const noexcept {
   MemoryEvidence evidence = MemoryEvidence::exact;
-  for (const Range& range : ranges_) {
+  for (const MemoryRange& range : ranges_) {
     constexpr float kSteady = 0.01F;
     if (range.most - range.least > kSteady * range.most) return MemoryEvidence::none;
     if (range.most > range.least) evidence = MemoryEvidence::steady;
@@ -87,7 +87,7 @@ MemoryEvidence MemoryInUse::evidence() const noexcept {
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const bool is_shared =
         std::any_of(ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const Range& other) { return other.most == ranges_[i].most; });
+                    [&](const MemoryRange& other) { return other.most == ranges_[i].most; });
     if (is_shared) return MemoryEvidence::shared;
   }
   return evidence;

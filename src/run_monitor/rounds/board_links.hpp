@@ -30,11 +30,11 @@ class MemoryInUse {
   [[nodiscard]] MemoryEvidence evidence() const noexcept;
 
  private:
-  struct Range {
+  struct MemoryRange {
     float least = -1.0F;
     float most = -1.0F;
   };
-  std::vector<Range> ranges_;
+  std::vector<MemoryRange> ranges_;
 };
 
 /// Links boards by their memory and temperature. No result where another way would do nearly as
@@ -57,7 +57,7 @@ bool is_in_order(const BoardLinks& links);
 /// One board of an order, and its gap to the next.
 struct PlacedBoard {
   RowTrace board;
-  RoundModel::Gap gap;
+  RoundModel::ExpectedGap gap;
 };
 
 /// The boards of a round whose first position is `first`.

@@ -92,13 +92,13 @@ std::size_t GpuRowReader::split(std::string_view line) noexcept {
 }
 
 bool GpuRowReader::take_header(std::string_view line) {
-  Columns found{.count = split(line),
-                .timestamp = kNone,
-                .util = {},
-                .mem_util = {},
-                .memory = {},
-                .memory_total = kNone,
-                .temperature = kNone};
+  GpuColumns found{.count = split(line),
+                   .timestamp = kNone,
+                   .util = {},
+                   .mem_util = {},
+                   .memory = {},
+                   .memory_total = kNone,
+                   .temperature = kNone};
   found.powers.fill({});
   if (found.count > kMostColumns) return false;
   std::array<ColumnTitle, kMostColumns> titles;
@@ -114,14 +114,14 @@ bool GpuRowReader::take_header(std::string_view line) {
   std::string refused;
   bool is_header = false;
   const auto column = [&](std::string_view name, CellQuantity quantity) {
-    Column figure{.place = place({name}), .unit = {.quantity = quantity}};
+    GpuColumn figure{.place = place({name}), .unit = {.quantity = quantity}};
     if (figure.place == kNone) return figure;
     is_header = true;
     const auto unit = unit_of(titles.at(figure.place), quantity);
-    if (unit) return Column{.place = figure.place, .unit = *unit};
+    if (unit) return GpuColumn{.place = figure.place, .unit = *unit};
     refused += refused.empty() ? "" : "; ";
     refused += unknown_unit_text(titles.at(figure.place), quantity);
-    return Column{.place = kNone, .unit = figure.unit};
+    return GpuColumn{.place = kNone, .unit = figure.unit};
   };
   found.timestamp = place({"timestamp"});
   found.util = column("utilization.gpu", CellQuantity::share);
@@ -147,7 +147,7 @@ bool GpuRowReader::take_header(std::string_view line) {
   has_other_powers_ = found.powers[1].place != kNone || found.powers[2].place != kNone;
   has_figures_ =
       found.util.place != kNone || found.mem_util.place != kNone || found.memory.place != kNone ||
-      std::ranges::any_of(found.powers, [](const Column& c) { return c.place != kNone; });
+      std::ranges::any_of(found.powers, [](const GpuColumn& c) { return c.place != kNone; });
   refused_ = refused;
   return true;
 }
@@ -182,7 +182,7 @@ void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
 Cell GpuRowReader::power() noexcept {
   for (std::size_t i = 0; i < kPowers.size(); ++i) {
     const Cell power = cell_of(columns_.powers.at(i));
-    if (power.kind == Cell::Kind::missing) continue;
+    if (power.kind == Cell::CellKind::missing) continue;
     if (power.is_number()) ++power_rows_.at(i);
     return power;
   }
@@ -236,7 +236,7 @@ std::string GpuRowReader::why_bad(std::string_view line) const {
 std::string GpuRowReader::why_bad_cell() const {
   struct Named {
     std::string_view name;
-    const Column* column;
+    const GpuColumn* column;
     std::string_view unit;
   };
   const std::array figures = {Named{"utilization.gpu", &columns_.util, "0 to 100 %"},

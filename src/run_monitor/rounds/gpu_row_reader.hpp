@@ -52,18 +52,18 @@ class GpuRowReader {
   static constexpr std::size_t kNone = kMostColumns;
   static constexpr std::array<std::string_view, 3> kPowers = {"power.draw", "power.draw.average",
                                                               "power.draw.instant"};
-  struct Column {
+  struct GpuColumn {
     std::size_t place = kNone;
     CellUnit unit{};
   };
-  struct Columns {
+  struct GpuColumns {
     std::size_t count = 9;
     std::size_t timestamp = 0;
-    Column util{1, {.quantity = CellQuantity::share}};
-    Column mem_util{2, {.quantity = CellQuantity::share}};
-    Column memory{3, {.quantity = CellQuantity::memory}};
-    std::array<Column, 3> powers = {Column{5, {.quantity = CellQuantity::power}}, Column{},
-                                    Column{}};
+    GpuColumn util{1, {.quantity = CellQuantity::share}};
+    GpuColumn mem_util{2, {.quantity = CellQuantity::share}};
+    GpuColumn memory{3, {.quantity = CellQuantity::memory}};
+    std::array<GpuColumn, 3> powers = {GpuColumn{5, {.quantity = CellQuantity::power}}, GpuColumn{},
+                                       GpuColumn{}};
     std::size_t memory_total = 4;
     std::size_t temperature = 6;
     std::size_t name = kNone;
@@ -76,7 +76,7 @@ class GpuRowReader {
 
   /// Fills `cells_`; their number, at most one more than there is room for.
   std::size_t split(std::string_view line) noexcept;
-  [[nodiscard]] Cell cell_of(const Column& column) const noexcept {
+  [[nodiscard]] Cell cell_of(const GpuColumn& column) const noexcept {
     return parse_cell(cells_[column.place], column.unit, has_room(column.place));
   }
   /// True if eight bytes that end with a cell are bytes of the line.
@@ -89,7 +89,7 @@ class GpuRowReader {
   void add_evidence(GpuRow& row) const noexcept;
   [[nodiscard]] std::string why_bad_cell() const;
 
-  Columns columns_;
+  GpuColumns columns_;
   Cells cells_;            ///< of the line that was read last
   std::size_t count_ = 0;  ///< of them
   TimeReader times_;

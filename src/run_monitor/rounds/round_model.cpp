@@ -19,7 +19,7 @@ constexpr double kTail = 1.5;
 /// More than that a temperature or a memory shows of no change of the GPU.
 constexpr double kMostContinuity = 4.0;
 
-RoundModel::Gap gap_of(std::vector<double>& lengths_ms) {
+RoundModel::ExpectedGap gap_of(std::vector<double>& lengths_ms) {
   if (lengths_ms.empty()) return {.expected_ms = 0.0, .spread_ms = 1e3};
   const double middle = lower_median(lengths_ms);
   std::vector<double> deviations;
@@ -46,7 +46,8 @@ RoundModel::Gap gap_of(std::vector<double>& lengths_ms) {
 
 /// The writer's pause varies with the load of the machine. It does not have to be as even as the
 /// rows of a round are, as long as the two do not meet.
-bool are_apart(const RoundModel::Gap& shorter, const RoundModel::Gap& longer) noexcept {
+bool are_apart(const RoundModel::ExpectedGap& shorter,
+               const RoundModel::ExpectedGap& longer) noexcept {
   const double difference_ms = longer.expected_ms - shorter.expected_ms;
   // One stamp for all rows of a round, as our monitor writes them.
   constexpr double kOtherStampMs = 2.0;
@@ -136,7 +137,7 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
   for (std::size_t s = 0; s < gpus; ++s) {
     if (!totals[s].empty()) model.boards_[s].total_mib = lower_median(totals[s]);
     model.gaps_.push_back(gap_of(lengths[s]));
-    const Gap& gap = model.gaps_.back();
+    const ExpectedGap& gap = model.gaps_.back();
     for (const double length : lengths[s]) {
       if (std::abs(length - gap.expected_ms) < 4.0 * gap.spread_ms) model.shown_[s].gap.add(length);
     }
@@ -148,7 +149,8 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
 bool RoundModel::repeats(std::size_t gpus) const noexcept {
   const std::size_t n = this->gpus();
   // What alternates from round to round is small beside the pause.
-  const auto [shortest, longest] = std::ranges::minmax_element(gaps_, {}, &Gap::expected_ms);
+  const auto [shortest, longest] =
+      std::ranges::minmax_element(gaps_, {}, &ExpectedGap::expected_ms);
   const double least_ms = std::max(0.5, 0.25 * (longest->expected_ms - shortest->expected_ms));
   for (std::size_t s = 0; s < n; ++s) {
     const std::size_t other = (s + gpus) % n;
@@ -165,7 +167,7 @@ bool RoundModel::repeats(std::size_t gpus) const noexcept {
 void RoundModel::set_up() {
   const std::size_t n = gpus();
   period_ms_ = 0.0;
-  for (const Gap& gap : gaps_) period_ms_ += gap.expected_ms;
+  for (const ExpectedGap& gap : gaps_) period_ms_ += gap.expected_ms;
   period_ms_ = std::max(period_ms_, 1.0);
   outlier_cost_ = kLateCost + std::log(std::max(10.0, period_ms_));
   steps_.resize(n);
@@ -173,7 +175,7 @@ void RoundModel::set_up() {
     double expected = 0.0;
     double variance = 0.0;
     for (std::size_t missing = 0; missing <= kMostMissing; ++missing) {
-      const Gap& gap = gaps_[(s + missing) % n];
+      const ExpectedGap& gap = gaps_[(s + missing) % n];
       expected += gap.expected_ms;
       variance += gap.spread_ms * gap.spread_ms;
       steps_[s][missing] = {.expected_ms = expected,
@@ -183,19 +185,19 @@ void RoundModel::set_up() {
   }
 }
 
-double RoundModel::Step::cost_of(double gap_ms) const noexcept {
+double RoundModel::GapCost::cost_of(double gap_ms) const noexcept {
   const double z = std::abs(gap_ms - expected_ms) * per_spread;
   return z < kTail ? 0.5 * z * z : kTail * (z - 0.5 * kTail);
 }
 
 double RoundModel::time_cost(std::size_t from, std::size_t missing, double gap_ms) const noexcept {
-  const Step& step = steps_[from][missing];
+  const GapCost& step = steps_[from][missing];
   return std::min(step.cost_of(gap_ms) + step.log_spread, outlier_cost_);
 }
 
 bool RoundModel::is_usual_gap(std::size_t from, double gap_ms) const noexcept {
   constexpr double kMost = 12.0;  // nine spreads
-  const Step& step = steps_[from][0];
+  const GapCost& step = steps_[from][0];
   const double cost = step.cost_of(gap_ms);
   return cost <= kMost && cost + step.log_spread < outlier_cost_;
 }
@@ -207,13 +209,13 @@ std::optional<std::size_t> RoundModel::first_position() const noexcept {
   for (std::size_t s = 1; s < gpus(); ++s) {
     if (gaps_[s].expected_ms > gaps_[longest].expected_ms) longest = s;
   }
-  Gap others{};  // the longest and the least even one of them
+  ExpectedGap others{};  // the longest and the least even one of them
   for (std::size_t s = 0; s < gpus(); ++s) {
     if (s == longest) continue;
     others.expected_ms = std::max(others.expected_ms, gaps_[s].expected_ms);
     others.spread_ms = std::max(others.spread_ms, gaps_[s].spread_ms);
   }
-  const Gap& pause = gaps_[longest];
+  const ExpectedGap& pause = gaps_[longest];
   const bool is_clear =
       pause.expected_ms >= kClearly * others.expected_ms && are_apart(others, pause);
   if (!is_clear) return std::nullopt;
@@ -222,7 +224,7 @@ std::optional<std::size_t> RoundModel::first_position() const noexcept {
 
 bool RoundModel::is_plausible() const noexcept {
   constexpr double kLongestMs = 300.0;
-  const auto is_long = [](const Gap& gap) { return gap.expected_ms > kLongestMs; };
+  const auto is_long = [](const ExpectedGap& gap) { return gap.expected_ms > kLongestMs; };
   return gpus() == 1 || std::ranges::count_if(gaps_, is_long) <= 1;
 }
 
@@ -230,8 +232,8 @@ bool RoundModel::has_even_times() const noexcept {
   const std::size_t n = gpus();
   const auto is_even = [&](std::size_t fewer) {
     for (std::size_t s = 0; s < n; ++s) {
-      const Gap& one = gaps_[s];
-      const Gap& other = gaps_[(s + fewer) % n];
+      const ExpectedGap& one = gaps_[s];
+      const ExpectedGap& other = gaps_[(s + fewer) % n];
       if (are_apart(one, other) || are_apart(other, one)) return false;
     }
     return true;
@@ -244,7 +246,9 @@ bool RoundModel::has_even_times() const noexcept {
 
 bool RoundModel::is_evident() const noexcept {
   if (gpus() == 1) return true;
-  const auto by_length = [](const Gap& a, const Gap& b) { return a.expected_ms < b.expected_ms; };
+  const auto by_length = [](const ExpectedGap& a, const ExpectedGap& b) {
+    return a.expected_ms < b.expected_ms;
+  };
   const auto [shortest, longest] = std::ranges::minmax_element(gaps_, by_length);
   if (are_apart(*shortest, *longest)) return true;
   return std::ranges::any_of(boards_, [this](const RowTrace& board) {

@@ -55,7 +55,7 @@ class RoundModel {
  public:
   static constexpr std::size_t kMostMissing = 4;  ///< rows in a row
 
-  struct Gap {
+  struct ExpectedGap {
     double expected_ms = 0.0;
     double spread_ms = 1.0;
   };
@@ -67,7 +67,7 @@ class RoundModel {
                             std::size_t gpus);
 
   [[nodiscard]] std::size_t gpus() const noexcept { return gaps_.size(); }
-  [[nodiscard]] const Gap& gap(std::size_t after) const noexcept { return gaps_[after]; }
+  [[nodiscard]] const ExpectedGap& gap(std::size_t after) const noexcept { return gaps_[after]; }
   [[nodiscard]] double period_ms() const noexcept { return period_ms_; }
   /// The GPU at a position as far as it does not change; unknown values where rows differ.
   [[nodiscard]] const RowTrace& board(std::size_t position) const noexcept {
@@ -100,7 +100,7 @@ class RoundModel {
     Moments temperature;
     Moments used;
   };
-  struct Step {
+  struct GapCost {
     double expected_ms = 0.0;
     double per_spread = 1.0;
     double log_spread = 0.0;
@@ -110,10 +110,10 @@ class RoundModel {
   };
   void set_up();
 
-  std::vector<Gap> gaps_;
+  std::vector<ExpectedGap> gaps_;
   std::vector<RowTrace> boards_;
   std::vector<Position> shown_;  ///< of a path
-  std::vector<std::array<Step, kMostMissing + 1>> steps_;
+  std::vector<std::array<GapCost, kMostMissing + 1>> steps_;
   double period_ms_ = 0.0;
   double outlier_cost_ = 0.0;
   double misfit_ = 0.0;

@@ -217,7 +217,7 @@ std::optional<std::size_t> change_of_spread(Traces rows, const Candidate& chosen
   sums.reserve(rows.size());
   for (std::size_t i = 1; i < rows.size(); ++i) {
     double deviation_ms = 0.0;
-    const RoundModel::Gap& gap = chosen.model.gap(positions[i - 1]);
+    const RoundModel::ExpectedGap& gap = chosen.model.gap(positions[i - 1]);
     if (positions[i] == (positions[i - 1] + 1) % chosen.gpus) {
       const auto length_ms = static_cast<double>(rows[i].time_ms - rows[i - 1].time_ms);
       deviation_ms = std::min(std::abs(length_ms - gap.expected_ms), 3.0 * gap.spread_ms);

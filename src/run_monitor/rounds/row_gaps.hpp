@@ -13,35 +13,36 @@ namespace wattle {
 /// Of the rows of one device. Threads: one at a time.
 class RowGaps {
  public:
-  enum class Kind : std::uint8_t {
+  enum class GapKind : std::uint8_t {
     first,  ///< there was no row before
     usual,  ///< the row follows the one before
     pause,  ///< so long after it that the writer did not run in between
     back,   ///< not after it: the clock was set back, as local time is each autumn
   };
-  struct Gap {
-    Kind kind = Kind::first;
+  struct RowGap {
+    GapKind kind = GapKind::first;
     std::int64_t length_ms = 0;
     std::int64_t usual_ms = 0;  ///< of a usual gap or a pause: what most gaps have
 
     /// For how much the row counts in a mean: the time since the row before, in ms. Absent where
     /// nobody knows.
     [[nodiscard]] std::optional<double> weight() const noexcept {
-      return kind == Kind::usual ? std::optional(static_cast<double>(length_ms)) : std::nullopt;
+      return kind == GapKind::usual ? std::optional(static_cast<double>(length_ms)) : std::nullopt;
     }
   };
 
   /// A row of `time_ms`, whatever that is counted from.
-  Gap next(std::int64_t time_ms) noexcept {
+  RowGap next(std::int64_t time_ms) noexcept {
     const std::optional<std::int64_t> last = last_ms_;
     last_ms_ = time_ms;
     if (!last) return {};
     const std::int64_t length_ms = time_ms - *last;
-    if (length_ms <= 0) return {.kind = Kind::back, .length_ms = length_ms};
+    if (length_ms <= 0) return {.kind = GapKind::back, .length_ms = length_ms};
     note(length_ms);
     const bool is_pause = std::exchange(is_broken_off_, false) || is_long(length_ms);
-    return {
-        .kind = is_pause ? Kind::pause : Kind::usual, .length_ms = length_ms, .usual_ms = pace_ms_};
+    return {.kind = is_pause ? GapKind::pause : GapKind::usual,
+            .length_ms = length_ms,
+            .usual_ms = pace_ms_};
   }
   /// The times of the first rows, from which it is known what is usual before the first of them.
   template <class Times>

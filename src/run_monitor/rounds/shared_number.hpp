@@ -24,12 +24,12 @@ class SharedNumber {
 
  private:
   /// What changes slowly, or not at all.
-  struct Shown {
+  struct SlowFigures {
     std::optional<std::int64_t> time_ms{};
     double temperature = -1.0;  ///< below 0: unknown, as `used_mib`
     double used_mib = -1.0;
   };
-  [[nodiscard]] static bool is_like(const Shown& one, const Shown& other) noexcept;
+  [[nodiscard]] static bool is_like(const SlowFigures& one, const SlowFigures& other) noexcept;
 
   std::optional<double> total_mib_;
   std::optional<double> other_total_mib_;
@@ -38,11 +38,11 @@ class SharedNumber {
   std::uint64_t rows_ = 0;
   std::uint64_t back_ = 0;       ///< rows before the one that precedes them in the table
   std::uint64_t alternate_ = 0;  ///< rows that continue not the last one, but the one before
-  Shown last_;
-  Shown before_last_;
+  SlowFigures last_;
+  SlowFigures before_last_;
 };
 
-inline bool SharedNumber::is_like(const Shown& one, const Shown& other) noexcept {
+inline bool SharedNumber::is_like(const SlowFigures& one, const SlowFigures& other) noexcept {
   constexpr double kDegrees = 3.0;
   constexpr double kOfMemory = 0.05;
   const bool has_memory = one.used_mib >= 0.0 && other.used_mib >= 0.0;
@@ -62,9 +62,9 @@ inline void SharedNumber::add(const GpuRow& row) noexcept {
     has_other_model_ = has_other_model_ || row.model != model_;
   }
   const auto or_unknown = [](const Cell& cell) { return cell.is_number() ? cell.value : -1.0; };
-  const Shown now = {.time_ms = row.time_ms,
-                     .temperature = or_unknown(row.temperature),
-                     .used_mib = or_unknown(row.memory)};
+  const SlowFigures now = {.time_ms = row.time_ms,
+                           .temperature = or_unknown(row.temperature),
+                           .used_mib = or_unknown(row.memory)};
   if (now.time_ms && last_.time_ms && *now.time_ms < *last_.time_ms) ++back_;
   if (++rows_ > 2 && !is_like(now, last_) && is_like(now, before_last_)) ++alternate_;
   before_last_ = std::exchange(last_, now);

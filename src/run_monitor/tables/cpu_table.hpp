@@ -23,8 +23,8 @@ class CpuTable : public RowCounts {
   [[nodiscard]] bool take_row(std::string_view line);
 
   bool has_header_ = false;
-  Spread usr_;
-  Spread idle_;
+  WeightedStatistics usr_;
+  WeightedStatistics idle_;
   RowGaps gaps_;
 };
 

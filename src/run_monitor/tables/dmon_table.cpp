@@ -34,7 +34,8 @@ void DmonTable::take(std::string_view line) {
 }
 
 void DmonTable::take_header(std::string_view names) {
-  Columns found{.count = 0, .places = {}, .has_commas = names.find(',') != std::string_view::npos};
+  DmonColumns found{
+      .count = 0, .places = {}, .has_commas = names.find(',') != std::string_view::npos};
   found.places.fill(kNone);
   std::string_view rest = names;
   while (const auto name = take_item(rest, found.has_commas)) {
@@ -88,7 +89,7 @@ bool DmonTable::take_row(std::string_view line) {
                    .mem_util = cell(2),
                    .memory = cell(3),
                    .power = cell(4)};
-  Gpu* const known = row.is_good() ? gpu(*index) : nullptr;
+  DmonGpu* const known = row.is_good() ? gpu(*index) : nullptr;
   if (known == nullptr) {
     note_bad([&] { return reason_for(column, row); });
     return false;
@@ -111,18 +112,18 @@ std::string DmonTable::reason_for(std::size_t count, const GpuRow& row) const {
   return "a cell is no number, or a share is more than 100 %";
 }
 
-DmonTable::Gpu* DmonTable::gpu(unsigned index) {
-  const auto known = std::ranges::find(gpus_, index, &Gpu::index);
+DmonTable::DmonGpu* DmonTable::gpu(unsigned index) {
+  const auto known = std::ranges::find(gpus_, index, &DmonGpu::index);
   if (known != gpus_.end()) return &*known;
   if (gpus_.size() == kMostGpus) return nullptr;
-  return &gpus_.emplace_back(Gpu{.index = index});
+  return &gpus_.emplace_back(DmonGpu{.index = index});
 }
 
 GpuTable DmonTable::result() const {
-  GpuSpreads all;
-  for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
+  GpuStatistics all;
+  for (const DmonGpu& gpu : gpus_) all.add(gpu.spreads);
   GpuTable table{.all = all.figures()};
-  for (const Gpu& gpu : gpus_) {
+  for (const DmonGpu& gpu : gpus_) {
     table.gpus.push_back({gpu.spreads.figures(), std::to_string(gpu.index)});
   }
   return table;

@@ -30,15 +30,15 @@ class DmonTable : public RowCounts {
       CellUnit{}, CellUnit{.quantity = CellQuantity::share},
       CellUnit{.quantity = CellQuantity::share}, CellUnit{.quantity = CellQuantity::memory},
       CellUnit{.quantity = CellQuantity::power}};
-  struct Columns {
+  struct DmonColumns {
     std::size_t count = 4;
     std::array<std::size_t, kNames.size()> places = {0, 1, 2, 3, kNone};  ///< of each of `kNames`
     std::array<CellUnit, kNames.size()> units = kUnits;
     bool has_commas = false;
   };
-  struct Gpu {
+  struct DmonGpu {
     unsigned index = 0;
-    GpuSpreads spreads;
+    GpuStatistics spreads;
   };
 
   void take_header(std::string_view names);
@@ -46,12 +46,12 @@ class DmonTable : public RowCounts {
   [[nodiscard]] bool take_row(std::string_view line);
   [[nodiscard]] std::string reason_for(std::size_t count, const GpuRow& row) const;
   /// Null where there are too many.
-  [[nodiscard]] Gpu* gpu(unsigned index);
+  [[nodiscard]] DmonGpu* gpu(unsigned index);
 
-  Columns columns_;
+  DmonColumns columns_;
   bool has_header_ = false;
   std::string refused_;  ///< a unit that is not known
-  std::vector<Gpu> gpus_;
+  std::vector<DmonGpu> gpus_;
 };
 
 }  // namespace wattle

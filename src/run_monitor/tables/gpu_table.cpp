@@ -49,7 +49,7 @@ void GpuCsv::take_row(std::string_view line) {
     last_ms_ = *row.time_ms;
   }
   if (has_names()) {
-    Gpu* const gpu = row.is_good() ? named_gpu() : nullptr;
+    CsvGpu* const gpu = row.is_good() ? named_gpu() : nullptr;
     if (gpu != nullptr && !reader_.has_uuid()) gpu->shared.add(row);
     count(gpu, row);
     return;
@@ -83,10 +83,10 @@ void GpuCsv::count_unassigned(const GpuRow& row) {
   if (!row.is_good()) return;
   ++unassigned_rows_;
   unassigned_.add(row, std::nullopt);
-  for (Gpu& gpu : gpus_) gpu.possible.add(row.power);
+  for (CsvGpu& gpu : gpus_) gpu.possible.add(row.power);
 }
 
-void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
+void GpuCsv::count(CsvGpu* gpu, const GpuRow& row) {
   count_row(gpu != nullptr);
   if (gpu == nullptr) return;
   const PossiblePowers between = std::exchange(gpu->possible, {});
@@ -99,7 +99,7 @@ void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
 }
 
 /// What the first rows are held against is known when there are some more.
-void GpuCsv::settle(Gpu& gpu) {
+void GpuCsv::settle(CsvGpu& gpu) {
   std::vector<std::int64_t> times_ms;
   for (const auto& [row, between] : gpu.early) {
     if (row.time_ms) times_ms.push_back(*row.time_ms);
@@ -109,24 +109,24 @@ void GpuCsv::settle(Gpu& gpu) {
   for (const auto& [row, between] : std::exchange(gpu.early, {})) add(gpu, row, between);
 }
 
-void GpuCsv::add(Gpu& gpu, const GpuRow& row, const PossiblePowers& between) {
+void GpuCsv::add(CsvGpu& gpu, const GpuRow& row, const PossiblePowers& between) {
   // Without times all rows count the same.
   std::optional<double> weight = 1.0;
   if (row.time_ms) {
     if (!gpu.first_ms) gpu.first_ms = row.time_ms;
     gpu.last_ms = *row.time_ms;
     if (std::exchange(gpu.order, row.order) != row.order) gpu.gaps.break_off();
-    const RowGaps::Gap gap = gpu.gaps.next(*row.time_ms);
+    const RowGaps::RowGap gap = gpu.gaps.next(*row.time_ms);
     weight = gap.weight();
     gpu.power.add(*row.time_ms, gap, row.power, between);
   }
   gpu.spreads.add(row, weight);
 }
 
-GpuCsv::Gpu* GpuCsv::gpu_at(std::size_t place) {
+GpuCsv::CsvGpu* GpuCsv::gpu_at(std::size_t place) {
   while (place >= gpus_.size()) {
     if (gpus_.size() == kMostGpus) return nullptr;
-    gpus_.emplace_back(Gpu{.name = std::to_string(gpus_.size())});
+    gpus_.emplace_back(CsvGpu{.name = std::to_string(gpus_.size())});
   }
   return &gpus_[place];
 }
@@ -135,14 +135,14 @@ GpuCsv GpuCsv::ended() const {
   GpuCsv ended = *this;
   ended.assigner_.end(ended.assigned_);
   ended.count_assigned();
-  for (Gpu& gpu : ended.gpus_) {
+  for (CsvGpu& gpu : ended.gpus_) {
     if (!gpu.has_pace) settle(gpu);
   }
   return ended;
 }
 
 /// A device is its UUID: two of a number are of two machines, or were renumbered.
-GpuCsv::Gpu* GpuCsv::named_gpu() {
+GpuCsv::CsvGpu* GpuCsv::named_gpu() {
   constexpr std::size_t kMostBytes = 80;  // a UUID has 40
   const std::string_view number = reader_.index();
   const std::string_view id = reader_.uuid();
@@ -153,17 +153,17 @@ GpuCsv::Gpu* GpuCsv::named_gpu() {
     key = of_card;
   }
   if (key.empty() || key.size() > kMostBytes || number.size() > kMostBytes) return nullptr;
-  const auto known = std::ranges::find(gpus_, key, &Gpu::key);
+  const auto known = std::ranges::find(gpus_, key, &CsvGpu::key);
   if (known != gpus_.end()) return &*known;
   if (gpus_.size() == kMostGpus) return nullptr;
   return &gpus_.emplace_back(
-      Gpu{.key = std::string(key), .name = std::string(number.empty() ? key : number)});
+      CsvGpu{.key = std::string(key), .name = std::string(number.empty() ? key : number)});
 }
 
 std::string GpuCsv::name_of(std::size_t gpu) const {
-  const Gpu& it = gpus_[gpu];
+  const CsvGpu& it = gpus_[gpu];
   if (!has_names()) return std::to_string(assigner_.place_of(gpu).value_or(gpu));
-  const bool is_only_one = std::ranges::count(gpus_, it.name, &Gpu::name) == 1;
+  const bool is_only_one = std::ranges::count(gpus_, it.name, &CsvGpu::name) == 1;
   return is_only_one || it.name == it.key ? it.name : it.name + " " + it.key;
 }
 
@@ -177,7 +177,7 @@ std::string GpuCsv::gpus_by() const {
 GpuTable GpuCsv::result() const { return ended().figures(); }
 
 Seconds GpuCsv::absence_of(std::size_t gpu) const {
-  const Gpu& it = gpus_[gpu];
+  const CsvGpu& it = gpus_[gpu];
   if (!it.first_ms || !first_ms_) return Seconds(0);
   const std::int64_t pace_ms = it.gaps.pace_ms();
   // A table may start and end between the rows of two GPUs. A GPU has no row in the first round if
@@ -192,7 +192,7 @@ Seconds GpuCsv::absence_of(std::size_t gpu) const {
     is_gone = is_gone || (*last_unassigned_ms_ - it.last_ms) * 2 > pace_ms;
   }
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Gpu& other = gpus_[i];
+    const CsvGpu& other = gpus_[i];
     if (!other.first_ms || i == gpu) continue;
     const bool is_before = place_of(i) < place_of(gpu);
     is_late = is_late || (is_before && (*it.first_ms - *other.first_ms) * 2 > pace_ms);
@@ -205,7 +205,7 @@ Seconds GpuCsv::absence_of(std::size_t gpu) const {
 
 std::string GpuCsv::shared_number() const {
   if (reader_.has_uuid()) return {};
-  for (const Gpu& gpu : gpus_) {
+  for (const CsvGpu& gpu : gpus_) {
     const std::string evidence = gpu.shared.evidence();
     if (evidence.empty()) continue;
     return fmt::format(
@@ -218,8 +218,8 @@ std::string GpuCsv::shared_number() const {
 }
 
 GpuTable GpuCsv::figures() const {
-  GpuSpreads all = unassigned_;
-  for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
+  GpuStatistics all = unassigned_;
+  for (const CsvGpu& gpu : gpus_) all.add(gpu.spreads);
   GpuTable table{.all = all.figures()};
   const RowAssigner::Outcome outcome =
       lacks_time_ ? RowAssigner::Outcome::unknown : assigner_.outcome();
@@ -232,7 +232,7 @@ GpuTable GpuCsv::figures() const {
   }
   if (outcome == RowAssigner::Outcome::unknown) return table;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Gpu& gpu = gpus_[i];
+    const CsvGpu& gpu = gpus_[i];
     GpuSummary summary{gpu.spreads.figures(), name_of(i)};
     MeasuredEnergy energy = gpu.power.energy();
     if (const Seconds absence = absence_of(i); absence > Seconds(0)) {

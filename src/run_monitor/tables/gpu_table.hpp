@@ -45,10 +45,10 @@ class GpuCsv : RowCounts {
   [[nodiscard]] std::string note() const { return reader_.note(); }
 
  private:
-  struct Gpu {
+  struct CsvGpu {
     std::string key{};   ///< its UUID, or what the table has instead
     std::string name{};  ///< its number, or the key
-    GpuSpreads spreads{};
+    GpuStatistics spreads{};
     RowGaps gaps{};
     TablePower power{};
     PossiblePowers possible{};  ///< since its last row
@@ -65,14 +65,14 @@ class GpuCsv : RowCounts {
   /// Counts what the rows say whose GPUs were found.
   void count_assigned();
   /// `gpu`: null for a row that is no good, or has a name that no GPU has.
-  void count(Gpu* gpu, const GpuRow& row);
+  void count(CsvGpu* gpu, const GpuRow& row);
   void count_unassigned(const GpuRow& row);
-  static void settle(Gpu& gpu);
-  static void add(Gpu& gpu, const GpuRow& row, const PossiblePowers& between);
+  static void settle(CsvGpu& gpu);
+  static void add(CsvGpu& gpu, const GpuRow& row, const PossiblePowers& between);
   /// Null where there are too many.
-  [[nodiscard]] Gpu* gpu_at(std::size_t place);
+  [[nodiscard]] CsvGpu* gpu_at(std::size_t place);
   /// That of the row that is being read; null where it has no name, or there are too many.
-  [[nodiscard]] Gpu* named_gpu();
+  [[nodiscard]] CsvGpu* named_gpu();
   [[nodiscard]] std::string name_of(std::size_t gpu) const;
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
@@ -92,14 +92,14 @@ class GpuCsv : RowCounts {
 
   GpuRowReader reader_;
   std::uint64_t readable_ = 0;
-  std::vector<Gpu> gpus_;
+  std::vector<CsvGpu> gpus_;
   RowAssigner assigner_;
   bool is_of_one_gpu_ = false;  ///< something else shows it
   std::string count_evidence_;
   std::vector<RowAssigner::AssignedRow> assigned_;  ///< reused
   std::optional<std::int64_t> first_ms_{};          ///< of a row that is whole
   std::int64_t last_ms_ = 0;
-  GpuSpreads unassigned_;  ///< of rows whose GPU is not known
+  GpuStatistics unassigned_;  ///< of rows whose GPU is not known
   std::uint64_t unassigned_rows_ = 0;
   std::optional<std::int64_t> first_unassigned_ms_{};
   std::optional<std::int64_t> last_unassigned_ms_{};

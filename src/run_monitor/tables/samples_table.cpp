@@ -87,7 +87,7 @@ bool SamplesTable::take_row(std::string_view line) {
     take_machine(device, quantity, cell);
     return true;
   }
-  Device* const known = device_named(device, index, uuid);
+  SampledDevice* const known = device_named(device, index, uuid);
   if (known == nullptr) return false;
   note_row_of(*known);
   take_device(*known, quantity, cell);
@@ -111,7 +111,7 @@ void SamplesTable::begin_run() {
   (void)gaps_.next(now_.ms);
   weight_.reset();
   for (CounterGrowth& grown : grown_) grown.last.reset();
-  for (Device& device : devices_) {
+  for (SampledDevice& device : devices_) {
     if (device.run.length_s > 0.0) {
       if (device.ended.empty()) device.ended.emplace_back();
       add(device.ended.front(), ended_run(device, before_));
@@ -123,16 +123,16 @@ void SamplesTable::begin_run() {
   run_began_ = now_;
 }
 
-void SamplesTable::note_row_of(Device& device) const noexcept {
+void SamplesTable::note_row_of(SampledDevice& device) const noexcept {
   if (device.first.number == 0) device.first = now_;
   device.last = now_;
 }
 
-SamplesTable::Energy SamplesTable::ended_run(const Device& device,
-                                             const Moment& end) const noexcept {
+SamplesTable::EnergySums SamplesTable::ended_run(const SampledDevice& device,
+                                                 const Moment& end) const noexcept {
   // Of most domains there is nothing at the first time; and a row may be lost.
   constexpr std::uint64_t kFew = 2;
-  Energy run = device.run;
+  EnergySums run = device.run;
   std::int64_t absent_ms = 0;
   if (device.first.number > run_began_.number + kFew) absent_ms += device.first.ms - run_began_.ms;
   if (end.number > device.last.number + kFew) {
@@ -165,9 +165,11 @@ void SamplesTable::take_machine(std::string_view device, std::string_view quanti
   if (is("network", "sent_bytes")) grown_[3].add(cell.value);
 }
 
-void SamplesTable::take_device(Device& device, std::string_view quantity, const Cell& cell) {
-  const auto add_spread = [&](Spread& spread, Cell value) { spread.add(value, weight_); };
-  Energy& run = device.run;
+void SamplesTable::take_device(SampledDevice& device, std::string_view quantity, const Cell& cell) {
+  const auto add_spread = [&](WeightedStatistics& spread, Cell value) {
+    spread.add(value, weight_);
+  };
+  EnergySums& run = device.run;
   const bool is_of_energy = quantity.starts_with("energy_");
   if (is_of_energy) run.length_s = static_cast<double>(now_.ms - run_began_.ms) * 1e-3;
   if (quantity == "utilization_percent" && is_share(cell)) add_spread(device.spreads.util, cell);
@@ -176,7 +178,7 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
   }
   if (quantity == "memory_used_bytes") {
     add_spread(device.spreads.memory_mib,
-               {.kind = Cell::Kind::number, .value = std::floor(cell.value / kMebibyte)});
+               {.kind = Cell::CellKind::number, .value = std::floor(cell.value / kMebibyte)});
   }
   if (quantity == "power_w") add_spread(device.spreads.power_w, cell);
   if (quantity == "energy_j") {
@@ -196,25 +198,28 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
   }
 }
 
-SamplesTable::Device* SamplesTable::device_named(std::string_view name, std::string_view index,
-                                                 std::string_view uuid) {
-  const auto known = std::ranges::find_if(
-      devices_, [&](const Device& device) { return device.name == name && device.uuid == uuid; });
+SamplesTable::SampledDevice* SamplesTable::device_named(std::string_view name,
+                                                        std::string_view index,
+                                                        std::string_view uuid) {
+  const auto known = std::ranges::find_if(devices_, [&](const SampledDevice& device) {
+    return device.name == name && device.uuid == uuid;
+  });
   if (known != devices_.end()) return &*known;
   if (devices_.size() == kMostGpus || std::max(name.size(), uuid.size()) > kMostName) {
     return nullptr;
   }
-  return &devices_.emplace_back(Device{.name = std::string(name),
-                                       .uuid = std::string(uuid),
-                                       .index = parse_unsigned<std::uint32_t>(index).value_or(0)});
+  return &devices_.emplace_back(
+      SampledDevice{.name = std::string(name),
+                    .uuid = std::string(uuid),
+                    .index = parse_unsigned<std::uint32_t>(index).value_or(0)});
 }
 
-std::string SamplesTable::unique_name(const Device& device, std::string name) const {
-  const bool is_only_one = std::ranges::count(devices_, device.name, &Device::name) == 1;
+std::string SamplesTable::unique_name(const SampledDevice& device, std::string name) const {
+  const bool is_only_one = std::ranges::count(devices_, device.name, &SampledDevice::name) == 1;
   return is_only_one || device.uuid.empty() ? name : name + " " + device.uuid;
 }
 
-void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
+void SamplesTable::add(EnergySums& sum, const EnergySums& run) noexcept {
   const bool was_empty = !sum.is_known && sum.length_s == 0.0;
   sum.is_known = sum.is_known || run.is_known;
   sum.energy_j += run.energy_j;
@@ -230,17 +235,17 @@ void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
   sum.flags |= run.flags;
 }
 
-SamplesTable::Energy SamplesTable::total_of(const Device& device) const noexcept {
-  Energy sum = device.ended.empty() ? Energy{} : device.ended.front();
+SamplesTable::EnergySums SamplesTable::total_of(const SampledDevice& device) const noexcept {
+  EnergySums sum = device.ended.empty() ? EnergySums{} : device.ended.front();
   if (device.run.length_s > 0.0) add(sum, ended_run(device, now_));
   return sum;
 }
 
 void SamplesTable::add_device(SamplesResult& result, EnergySum& machine,
-                              const Device& device) const {
+                              const SampledDevice& device) const {
   const std::string name = unique_name(device, device.name);
   const DomainKind kind = kind_of_device(device.name);
-  const Energy sum = total_of(device);
+  const EnergySums sum = total_of(device);
   const double known_s = sum.length_s - sum.unknown_s;
   MeasuredEnergy energy{.uncertainty = Joules(sum.uncertainty_j),
                         .common = sum.common(),
@@ -271,8 +276,8 @@ void SamplesTable::add_device(SamplesResult& result, EnergySum& machine,
   result.gpus.gpus.push_back(std::move(gpu));
 }
 
-std::string SamplesTable::why_missing(const Device& device) const {
-  const Energy sum = total_of(device);
+std::string SamplesTable::why_missing(const SampledDevice& device) const {
+  const EnergySums sum = total_of(device);
   // A device whose energy no row is about has none of its own: a GPU inside of a processor.
   if (sum.length_s == 0.0 || not_measured_.contains(device.name)) return {};
   if (sum.is_known) return {};
@@ -290,7 +295,7 @@ bool SamplesTable::add_missing_of(std::string_view kind,
     missing.push_back({std::string(kind), subject + reason});
   }
   bool is_covered = false;
-  for (const Device& device : devices_) {
+  for (const SampledDevice& device : devices_) {
     if (!is_of_kind(device.name)) continue;
     is_covered = is_covered || total_of(device).is_known;
     if (std::string reason = why_missing(device); !reason.empty()) {
@@ -318,19 +323,19 @@ std::vector<MissingEnergy> SamplesTable::total_missing() const {
 
 SamplesResult SamplesTable::result() const {
   SamplesResult result;
-  GpuSpreads all;
+  GpuStatistics all;
   EnergySum machine(Seconds(0));  // of what is known alone: `total_missing` has the rest
-  for (const Device& device : devices_) {
+  for (const SampledDevice& device : devices_) {
     if (category_of(kind_of_device(device.name)) == DomainCategory::gpu) all.add(device.spreads);
     add_device(result, machine, device);
   }
   result.machine.energy = machine.result();
   result.gpus.all = all.figures();
   sum_energies(result.gpus);
-  Spread powers;
+  WeightedStatistics powers;
   for (const GpuSummary& gpu : result.gpus.gpus) {
     if (gpu.power_watts_mean) {
-      powers.add({.kind = Cell::Kind::number, .value = *gpu.power_watts_mean});
+      powers.add({.kind = Cell::CellKind::number, .value = *gpu.power_watts_mean});
     }
   }
   result.gpus.all.power_watts_mean = powers.mean();

@@ -38,7 +38,7 @@ class SamplesTable : public RowCounts {
 
  private:
   /// The energy of a device: the monitor's running sums, which start again with each run of it.
-  struct Energy {
+  struct EnergySums {
     bool is_known = false;  ///< in this run
     double energy_j = 0.0;
     double uncertainty_j = 0.0;
@@ -59,16 +59,16 @@ class SamplesTable : public RowCounts {
     std::uint64_t number = 0;  ///< counts them; 0: none came yet
     std::int64_t ms = 0;
   };
-  struct Device {
+  struct SampledDevice {
     std::string name;
     std::string uuid{};  ///< two of a name are of two machines, or were renumbered
     std::uint32_t index = 0;
     // Of its rows in the run that goes on.
     Moment first{};
     Moment last{};
-    GpuSpreads spreads{};
-    Energy run{};                 ///< of the run that goes on
-    std::vector<Energy> ended{};  ///< one entry, the sum of those before; or none
+    GpuStatistics spreads{};
+    EnergySums run{};                 ///< of the run that goes on
+    std::vector<EnergySums> ended{};  ///< one entry, the sum of those before; or none
   };
   /// A counter since boot, and by how much it grew while the monitor ran.
   struct CounterGrowth {
@@ -81,21 +81,21 @@ class SamplesTable : public RowCounts {
   [[nodiscard]] bool move_to(std::string_view time);
   void begin_run();
   void take_machine(std::string_view device, std::string_view quantity, const Cell& cell);
-  void take_device(Device& device, std::string_view quantity, const Cell& cell);
-  [[nodiscard]] Device* device_named(std::string_view name, std::string_view index,
-                                     std::string_view uuid);
-  void note_row_of(Device& device) const noexcept;
+  void take_device(SampledDevice& device, std::string_view quantity, const Cell& cell);
+  [[nodiscard]] SampledDevice* device_named(std::string_view name, std::string_view index,
+                                            std::string_view uuid);
+  void note_row_of(SampledDevice& device) const noexcept;
   /// The energy of a device's run that ended at `end`: where its rows came late or stopped while
   /// others went on, that time is unknown.
-  [[nodiscard]] Energy ended_run(const Device& device, const Moment& end) const noexcept;
+  [[nodiscard]] EnergySums ended_run(const SampledDevice& device, const Moment& end) const noexcept;
   /// With its UUID where another device has the same.
-  [[nodiscard]] std::string unique_name(const Device& device, std::string name) const;
-  static void add(Energy& sum, const Energy& run) noexcept;
-  [[nodiscard]] Energy total_of(const Device& device) const noexcept;
+  [[nodiscard]] std::string unique_name(const SampledDevice& device, std::string name) const;
+  static void add(EnergySums& sum, const EnergySums& run) noexcept;
+  [[nodiscard]] EnergySums total_of(const SampledDevice& device) const noexcept;
   /// `machine`: the sum of what counts in its total.
-  void add_device(SamplesResult& result, EnergySum& machine, const Device& device) const;
+  void add_device(SamplesResult& result, EnergySum& machine, const SampledDevice& device) const;
   /// Why the total lacks a device; empty where it has all of it.
-  [[nodiscard]] std::string why_missing(const Device& device) const;
+  [[nodiscard]] std::string why_missing(const SampledDevice& device) const;
   /// Adds what is missing of a kind; true if a device of it has an energy.
   bool add_missing_of(std::string_view kind, std::vector<MissingEnergy>& missing) const;
   [[nodiscard]] std::vector<MissingEnergy> total_missing() const;
@@ -107,11 +107,11 @@ class SamplesTable : public RowCounts {
   std::uint64_t runs_ = 0;
   RowGaps gaps_;
   std::optional<double> weight_;  ///< of the rows of this time
-  std::vector<Device> devices_;
+  std::vector<SampledDevice> devices_;
   /// Domains, or kinds of them, and why.
   std::map<std::string, std::string, std::less<>> not_measured_;
-  Spread cpu_user_;
-  Spread cpu_idle_;
+  WeightedStatistics cpu_user_;
+  WeightedStatistics cpu_idle_;
   std::optional<double> peak_memory_;
   std::optional<double> memory_;
   std::array<CounterGrowth, 4> grown_{};  ///< disk read, written; network received, sent

@@ -201,10 +201,10 @@ double converted(double value, const UnitFactor& factor) noexcept {
 Cell parse_cell(std::string_view text, bool has_room) noexcept {
   has_room = has_room && !ends_with_blank(text);
   text = without_blanks(text);
-  Cell cell{.kind = Cell::Kind::number};
+  Cell cell{.kind = Cell::CellKind::number};
   if (parse_plain(text, has_room, cell.value)) return cell;
-  if (is_missing(text)) return {.kind = Cell::Kind::missing};
-  constexpr Cell kBad{.kind = Cell::Kind::bad};
+  if (is_missing(text)) return {.kind = Cell::CellKind::missing};
+  constexpr Cell kBad{.kind = Cell::CellKind::bad};
   const auto value = take_number(text);
   if (!value) return kBad;
   const bool has_blank = text.starts_with(' ');
@@ -224,13 +224,13 @@ std::optional<UnitFactor> factor_of(CellQuantity quantity, std::string_view unit
 Cell parse_cell(std::string_view text, const CellUnit& unit, bool has_room) noexcept {
   has_room = has_room && !ends_with_blank(text);
   text = without_blanks(text);
-  Cell cell{.kind = Cell::Kind::number};
+  Cell cell{.kind = Cell::CellKind::number};
   if (parse_plain(text, has_room, cell.value)) {
     cell.value = converted(cell.value, unit.factor);
     return cell;
   }
-  if (is_missing(text)) return {.kind = Cell::Kind::missing};
-  constexpr Cell kBad{.kind = Cell::Kind::bad};
+  if (is_missing(text)) return {.kind = Cell::CellKind::missing};
+  constexpr Cell kBad{.kind = Cell::CellKind::bad};
   const auto value = take_number(text);
   if (!value) return kBad;
   // No-break spaces, which spreadsheets write before a unit.

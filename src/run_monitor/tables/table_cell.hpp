@@ -9,12 +9,12 @@ namespace wattle {
 
 /// What stands in a cell: a number, a sign that there is none ("[N/A]", "-"), or neither.
 struct Cell {
-  enum class Kind : std::uint8_t { number, missing, bad };
-  Kind kind = Kind::missing;
+  enum class CellKind : std::uint8_t { number, missing, bad };
+  CellKind kind = CellKind::missing;
   double value = 0.0;
 
-  [[nodiscard]] bool is_number() const noexcept { return kind == Kind::number; }
-  [[nodiscard]] bool is_bad() const noexcept { return kind == Kind::bad; }
+  [[nodiscard]] bool is_number() const noexcept { return kind == CellKind::number; }
+  [[nodiscard]] bool is_bad() const noexcept { return kind == CellKind::bad; }
 };
 
 /// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit after a

@@ -57,7 +57,7 @@ std::string TableDialect::note() const {
   std::string text;
   if (separator_ == ';') text = "cells between semicolons";
   if (separator_ == '\t') text = "cells between tabs";
-  if (mark_ == Mark::comma) text += text.empty() ? "decimal commas" : ", decimal commas";
+  if (mark_ == DecimalMark::comma) text += text.empty() ? "decimal commas" : ", decimal commas";
   if (has_row_numbers_) text += text.empty() ? "row numbers skipped" : ", row numbers skipped";
   return text;
 }
@@ -110,8 +110,8 @@ void TableDialect::add_cell() {
     const bool has_comma = cell[decimal->mark] == ',';
     // Between commas a cell such as "1,234" may be a thousand.
     const bool may_be_thousands = has_comma && separator_ == ',' && decimal->decimals == 3;
-    const Mark mark = has_comma ? Mark::comma : Mark::point;
-    if (mark_ == Mark::unknown && !may_be_thousands) mark_ = mark;
+    const DecimalMark mark = has_comma ? DecimalMark::comma : DecimalMark::point;
+    if (mark_ == DecimalMark::unknown && !may_be_thousands) mark_ = mark;
     line_[begin + decimal->mark] = mark_ == mark && !may_be_thousands ? '.' : kNoNumber;
     return;
   }

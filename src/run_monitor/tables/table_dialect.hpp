@@ -27,7 +27,7 @@ class TableDialect {
   [[nodiscard]] std::string note() const;
 
  private:
-  enum class Mark : std::uint8_t { unknown, point, comma };
+  enum class DecimalMark : std::uint8_t { unknown, point, comma };
 
   [[nodiscard]] std::string_view rewritten(std::string_view line);
   /// Takes a cell, without its quotes, off `rest`; false where there is none any more.
@@ -38,8 +38,8 @@ class TableDialect {
   bool is_plain_ = true;
   char separator_ = ',';
   bool has_row_numbers_ = false;
-  Mark mark_ = Mark::unknown;  ///< of decimals, once a number showed it
-  bool has_ended_ = false;     ///< the line that is being read
+  DecimalMark mark_ = DecimalMark::unknown;  ///< of decimals, once a number showed it
+  bool has_ended_ = false;                   ///< the line that is being read
   std::string cell_;
   std::string line_;
 };

@@ -42,7 +42,7 @@ class RowCounts {
 
 /// Mean and maximum of numbers that are not negative. In the mean each counts for as long as it
 /// stands for. Threads: one at a time.
-class Spread {
+class WeightedStatistics {
  public:
   /// `weight`: the time that the number stands for, in any unit that all have. Absent where nobody
   /// knows, as of the first row: then it counts as much as the next one.
@@ -60,7 +60,7 @@ class Spread {
     weight_ += *weight;
     sum_ += cell.value * *weight;
   }
-  void add(Spread other) noexcept {
+  void add(WeightedStatistics other) noexcept {
     if (other.weight_ == 0.0) {
       waiting_count_ += other.waiting_count_;
       waiting_sum_ += other.waiting_sum_;
@@ -75,7 +75,7 @@ class Spread {
   }
   [[nodiscard]] std::optional<double> mean() const noexcept {
     if (count_ == 0) return std::nullopt;
-    Spread all = *this;
+    WeightedStatistics all = *this;
     all.take_waiting(weight_ == 0.0 ? 1.0 : weight_ / weighed());
     // By rounding it may be beyond them: a GPU that is always at 80 % is not at 80.00000000000001
     // %.
@@ -130,11 +130,11 @@ struct GpuRow {
 };
 
 /// Of one GPU, or of all.
-struct GpuSpreads {
-  Spread util;
-  Spread mem_util;
-  Spread memory_mib;
-  Spread power_w;
+struct GpuStatistics {
+  WeightedStatistics util;
+  WeightedStatistics mem_util;
+  WeightedStatistics memory_mib;
+  WeightedStatistics power_w;
 
   /// `weight`: see `Spread::add`.
   void add(const GpuRow& row, std::optional<double> weight = 1.0) noexcept {
@@ -143,7 +143,7 @@ struct GpuSpreads {
     memory_mib.add(row.memory, weight);
     power_w.add(row.power, weight);
   }
-  void add(const GpuSpreads& other) noexcept {
+  void add(const GpuStatistics& other) noexcept {
     util.add(other.util);
     mem_util.add(other.mem_util);
     memory_mib.add(other.memory_mib);

@@ -27,10 +27,10 @@ Channel unknown_gauge() {
 
 }  // namespace
 
-void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power,
+void TablePower::add(std::int64_t time_ms, const RowGaps::RowGap& gap, const Cell& power,
                      const PossiblePowers& between) {
-  const bool follows = gap.kind == RowGaps::Kind::usual;
-  if (gap.kind == RowGaps::Kind::pause || (follows && rows_.empty())) {
+  const bool follows = gap.kind == RowGaps::GapKind::usual;
+  if (gap.kind == RowGaps::GapKind::pause || (follows && rows_.empty())) {
     sum_.unknown_ms += gap.length_ms;
   }
   note_change(gap, power, between);
@@ -47,11 +47,11 @@ void TablePower::add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& 
   last_ms_ = time_ms;
 }
 
-void TablePower::note_change(const RowGaps::Gap& gap, const Cell& power,
+void TablePower::note_change(const RowGaps::RowGap& gap, const Cell& power,
                              const PossiblePowers& between) noexcept {
   const std::optional<double> last = last_w_;
   last_w_ = power.is_number() ? std::optional(power.value) : std::nullopt;
-  if (gap.kind != RowGaps::Kind::usual || !last || !last_w_) return;
+  if (gap.kind != RowGaps::GapKind::usual || !last || !last_w_) return;
   const double change_w = *last_w_ - *last;
   changes2_w2_ += change_w * change_w;
   ++changes_;
@@ -77,7 +77,8 @@ void TablePower::close(std::int64_t end_ms) {
   rows_.clear();
 }
 
-void TablePower::add_stretch(Sum& sum, std::span<const HeldValue> rows, std::int64_t length_ms) {
+void TablePower::add_stretch(PowerSum& sum, std::span<const HeldValue> rows,
+                             std::int64_t length_ms) {
   if (rows.empty() || length_ms <= 0) return;
   static const Channel gauge = unknown_gauge();
   const EnergyFigure figure = held_energy(gauge, rows, time_of(length_ms));
@@ -87,7 +88,7 @@ void TablePower::add_stretch(Sum& sum, std::span<const HeldValue> rows, std::int
 }
 
 MeasuredEnergy TablePower::energy() const {
-  Sum sum = sum_;
+  PowerSum sum = sum_;
   add_stretch(sum, rows_, last_ms_ - first_ms_);
   MeasuredEnergy energy{.unknown = Seconds(static_cast<double>(sum.unknown_ms) * 1e-3)};
   if (energy.unknown > Seconds(0)) energy.flags.set(Flag::gap);

@@ -33,14 +33,14 @@ struct PossiblePowers {
 class TablePower {
  public:
   /// A row of `time_ms`; `gap`: since the row before; `between`: in it.
-  void add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power,
+  void add(std::int64_t time_ms, const RowGaps::RowGap& gap, const Cell& power,
            const PossiblePowers& between = {});
   /// Of all rows so far. Without energy where no stretch has a power.
   [[nodiscard]] MeasuredEnergy energy() const;
 
  private:
   /// Powers that follow each other without a gap, of which the last one ends the stretch.
-  struct Sum {
+  struct PowerSum {
     bool is_known = false;
     double energy_j = 0.0;
     UncertaintySum errors{};
@@ -50,11 +50,11 @@ class TablePower {
 
   /// The power of the last row held until `end_ms`; a new stretch begins.
   void close(std::int64_t end_ms);
-  static void add_stretch(Sum& sum, std::span<const HeldValue> rows, std::int64_t length_ms);
+  static void add_stretch(PowerSum& sum, std::span<const HeldValue> rows, std::int64_t length_ms);
 
   /// Notes a power that follows another one, and for how long that one was held in place of rows
   /// that are missing.
-  void note_change(const RowGaps::Gap& gap, const Cell& power,
+  void note_change(const RowGaps::RowGap& gap, const Cell& power,
                    const PossiblePowers& between) noexcept;
   /// (2 u)^2 of what was held in place of rows that are missing.
   [[nodiscard]] double bridged2_j2() const noexcept;
@@ -68,7 +68,7 @@ class TablePower {
   std::vector<HeldValue>
       rows_;  ///< of the stretch that goes on; empty where the power is not known
   std::int64_t last_ms_ = 0;
-  Sum sum_;
+  PowerSum sum_;
 };
 
 }  // namespace wattle

@@ -56,7 +56,7 @@ TEST(GpuRowReader, RefusesAUnitThatItDoesNotKnow) {
   ASSERT_TRUE(reader.take_header("index, power.draw [hp], utilization.gpu [%]"));
   const GpuRow row = reader.read("0, 1, 50 %");
   EXPECT_TRUE(row.is_good());
-  EXPECT_EQ(row.power.kind, Cell::Kind::missing);
+  EXPECT_EQ(row.power.kind, Cell::CellKind::missing);
   EXPECT_EQ(row.util.value, 50.0);
   EXPECT_THAT(reader.note(), HasSubstr("power.draw [hp]: the unit is unknown"));
 }

@@ -29,9 +29,9 @@ TEST(TableCell, IsANumberWithOrWithoutItsUnit) {
 }
 
 TEST(Spread, OfOneValueHasThatMean) {
-  Spread spread;
+  WeightedStatistics spread;
   for (int i = 1; i < 1'000; ++i) {
-    spread.add({.kind = Cell::Kind::number, .value = 80.1}, 0.001 * (i * 7919 % 997));
+    spread.add({.kind = Cell::CellKind::number, .value = 80.1}, 0.001 * (i * 7919 % 997));
     EXPECT_EQ(spread.mean(), 80.1) << i;
   }
 }
@@ -69,7 +69,7 @@ TEST(TableCell, IsTheNearestNumber) {
 TEST(TableCell, MaySayThatThereIsNone) {
   for (const char* text : {"[N/A]", " [Not Supported]", "[Insufficient Permissions]",
                            "[Unknown Error]", "-", "N/A", "", "  ", "NaN", "nan", "None"}) {
-    EXPECT_EQ(parse_cell(text).kind, Cell::Kind::missing) << text;
+    EXPECT_EQ(parse_cell(text).kind, Cell::CellKind::missing) << text;
   }
 }
 
