@@ -34,9 +34,12 @@ void bind_run_monitor(py::module_& module);
 void bind_units(py::module_& module);
 void bind_usage(py::module_& module);
 
-/// Text of the library. Bytes that are not UTF-8 (a file's name) become surrogates, as `os.fsdecode`
-/// has them.
+/// Text of the library. Bytes that are not UTF-8 (a file's name) become surrogates, as
+/// `os.fsdecode` has them.
 [[nodiscard]] py::str text(std::string_view utf8);
+
+/// The text as stdout can print it, whatever its encoding: for `str`.
+[[nodiscard]] py::object shown(std::string_view utf8);
 
 /// Text for the library: the inverse of `text`.
 [[nodiscard]] std::string bytes_of(const py::handle& text);

@@ -20,6 +20,10 @@ py::str text(std::string_view utf8) {
   return py::reinterpret_steal<py::str>(decoded);
 }
 
+py::object shown(std::string_view utf8) {
+  return py::module_::import("wattle._text").attr("fitting")(text(utf8));
+}
+
 std::string bytes_of(const py::handle& text) {
   if (PyUnicode_Check(text.ptr()) == 0) {
     throw py::type_error("a text is needed, not " +

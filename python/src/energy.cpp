@@ -66,8 +66,9 @@ void bind_energy(py::module_& module) {
                              })
       .def_property_readonly("unknown_s", [](const MeasuredEnergy& e) { return e.unknown.count(); })
       .def_property_readonly("flags", [](const MeasuredEnergy& e) { return names_of(e.flags); })
-      .def("__eq__", [](const MeasuredEnergy& a, const MeasuredEnergy& b) { return a == b; },
-           py::is_operator())
+      .def(
+          "__eq__", [](const MeasuredEnergy& a, const MeasuredEnergy& b) { return a == b; },
+          py::is_operator())
       .def("__hash__", [](const MeasuredEnergy& e) { return py::hash(energy_state(e)); })
       .def("__repr__", &repr_of)
       .def(py::pickle(&energy_state, &energy_from));
@@ -89,13 +90,14 @@ void bind_energy(py::module_& module) {
       .def_property_readonly("reason", [](const Refusal& r) { return text(r.reason); })
       .def_property_readonly("remedy", [](const Refusal& r) { return text(r.remedy); })
       .def_property_readonly("source", [](const Refusal& r) { return text(r.source); })
-      .def("__eq__", [](const Refusal& a, const Refusal& b) { return a == b; }, py::is_operator())
+      .def(
+          "__eq__", [](const Refusal& a, const Refusal& b) { return a == b; }, py::is_operator())
       .def("__hash__", [fields](const Refusal& r) { return py::hash(fields(r)); })
       .def("__str__",
            [](const Refusal& r) {
              std::string line = r.subject + ": " + r.reason;
              if (!r.remedy.empty()) line += " (" + r.remedy + ")";
-             return text(line);
+             return shown(line);
            })
       .def("__repr__",
            [fields](const Refusal& r) {

@@ -19,17 +19,17 @@ py::object path_text(const Path& path) {
   return text(path->native());
 }
 
-Holder<HardwareMonitor> make_hardware_monitor(double interval, bool overwrite, const py::object& gpus,
-                                     bool strict, const py::object& system) {
+Holder<HardwareMonitor> make_hardware_monitor(double interval, bool overwrite,
+                                              const py::object& gpus, bool strict,
+                                              const py::object& system) {
   HardwareMonitorOptions options{
       .interval = nanoseconds_of(interval, "an interval"),
       .overwrite = overwrite,
       .gpus = gpus_of(gpus),
       .if_unavailable = strict ? IfUnavailable::fail : IfUnavailable::ignore,
       .system = system_of(system)};
-  auto made = interruptible([options = std::move(options)] {
-    return std::make_unique<HardwareMonitor>(options);
-  });
+  auto made = interruptible(
+      [options = std::move(options)] { return std::make_unique<HardwareMonitor>(options); });
   return Holder<HardwareMonitor>(made.release());
 }
 
@@ -67,7 +67,8 @@ void bind_summary(py::module_& module) {
       .def_property_readonly("domains",
                              [](const ResourceSummary& s) {
                                py::dict all;
-                               for (const DomainSummary& d : s.domains) all[text(d.name)] = d.energy;
+                               for (const DomainSummary& d : s.domains)
+                                 all[text(d.name)] = d.energy;
                                return all;
                              })
       .def_property_readonly("machine_energy",
@@ -75,7 +76,7 @@ void bind_summary(py::module_& module) {
       .def("set_allocator_peak", &ResourceSummary::set_allocator_peak, py::arg("mebibytes"))
       .def("to_dict", [](const ResourceSummary& s) { return parsed(s.to_dict()); })
       .def("to_native_dict", [](const ResourceSummary& s) { return parsed(s.to_json()); })
-      .def("__str__", [](const ResourceSummary& s) { return text(s.to_text()); });
+      .def("__str__", [](const ResourceSummary& s) { return shown(s.to_text()); });
 }
 
 }  // namespace
@@ -84,7 +85,8 @@ void bind_run_monitor(py::module_& module) {
   py::class_<HardwareFiles>(module, "HardwareFiles")
       .def_property_readonly("gpu_csv", [](const HardwareFiles& f) { return path_text(f.gpu_csv); })
       .def_property_readonly("cpu_csv", [](const HardwareFiles& f) { return path_text(f.cpu_csv); })
-      .def_property_readonly("dmon_csv", [](const HardwareFiles& f) { return path_text(f.dmon_csv); })
+      .def_property_readonly("dmon_csv",
+                             [](const HardwareFiles& f) { return path_text(f.dmon_csv); })
       .def_property_readonly("samples_csv",
                              [](const HardwareFiles& f) { return path_text(f.samples_csv); })
       .def_readonly("lost_rows", &HardwareFiles::lost_rows);
@@ -93,21 +95,21 @@ void bind_run_monitor(py::module_& module) {
       .def(py::init(&make_hardware_monitor), py::kw_only(), py::arg("interval") = 2.0,
            py::arg("overwrite") = false, py::arg("gpus") = py::none(), py::arg("strict") = false,
            py::arg("system") = py::none())
-      .def("start",
-           [](HardwareMonitor& m, const py::object& folder) {
-             unlocked([&, path = path_of(folder)] { m.start(path); });
-           },
-           py::arg("output_dir"))
+      .def(
+          "start",
+          [](HardwareMonitor& m, const py::object& folder) {
+            unlocked([&, path = path_of(folder)] { m.start(path); });
+          },
+          py::arg("output_dir"))
       .def("stop", [](HardwareMonitor& m) { return unlocked([&] { return m.stop(); }); })
       .def_property_readonly("is_started", &HardwareMonitor::is_started);
   module.def(
       "build_resource_summary",
       [](const py::object& gpu, const py::object& cpu, const py::object& dmon,
          const py::object& samples) {
-        return unlocked([g = optional_path(gpu), c = optional_path(cpu), d = optional_path(dmon),
-                         s = optional_path(samples)] {
-          return build_resource_summary(g, c, d, s);
-        });
+        return unlocked(
+            [g = optional_path(gpu), c = optional_path(cpu), d = optional_path(dmon),
+             s = optional_path(samples)] { return build_resource_summary(g, c, d, s); });
       },
       py::arg("gpu_csv_path"), py::arg("cpu_csv_path"), py::arg("dmon_csv_path") = py::none(),
       py::arg("samples_csv_path") = py::none());

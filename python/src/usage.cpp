@@ -17,12 +17,13 @@ struct Tracked {
   std::unique_ptr<Tracker> tracker;
 };
 
-Holder<Tracked> make_tracker(double sleep_time, const py::str& ram_unit, const py::str& gpu_ram_unit,
-                             const py::str& time_unit, std::optional<unsigned> n_expected_cores,
-                             const py::object& gpus, bool disable_logs,
-                             std::optional<int> process_id, const py::object& resource_usage_file,
-                             const py::object& gpu_brand, const py::object& tracking_file,
-                             bool overwrite, bool force_pss, const py::object& system) {
+Holder<Tracked> make_tracker(double sleep_time, const py::str& ram_unit,
+                             const py::str& gpu_ram_unit, const py::str& time_unit,
+                             std::optional<unsigned> n_expected_cores, const py::object& gpus,
+                             bool disable_logs, std::optional<int> process_id,
+                             const py::object& resource_usage_file, const py::object& gpu_brand,
+                             const py::object& tracking_file, bool overwrite, bool force_pss,
+                             const py::object& system) {
   TrackerOptions options{.sleep_time = nanoseconds_of(sleep_time, "a sleep time"),
                          .ram_unit = bytes_of(ram_unit),
                          .gpu_ram_unit = bytes_of(gpu_ram_unit),
@@ -37,9 +38,8 @@ Holder<Tracked> make_tracker(double sleep_time, const py::str& ram_unit, const p
                          .force_pss = force_pss,
                          .system = system_of(system)};
   if (!gpu_brand.is_none()) options.gpu_brand = bytes_of(gpu_brand);
-  auto tracker = interruptible([options = std::move(options)] {
-    return std::make_unique<Tracker>(options);
-  });
+  auto tracker =
+      interruptible([options = std::move(options)] { return std::make_unique<Tracker>(options); });
   return Holder<Tracked>(new Tracked{std::move(tracker)});
 }
 
@@ -97,7 +97,7 @@ void bind_resource_usage(py::module_& module) {
       .def("to_dict", [](const ResourceUsage& u) { return parsed(u.to_json()); })
       .def("to_native_dict", [](const ResourceUsage& u) { return parsed(u.to_native_json()); })
       .def("to_json", [](const ResourceUsage& u) { return text(u.to_json()); })
-      .def("__str__", [](const ResourceUsage& u) { return text(u.to_text()); });
+      .def("__str__", [](const ResourceUsage& u) { return shown(u.to_text()); });
 }
 
 }  // namespace

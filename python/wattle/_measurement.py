@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wattle._errors import NotStopped
 from wattle._library import core
-from wattle._text import energy_text, row_html, seconds_text
+from wattle._text import energy_text, fitting, row_html, seconds_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class EnergyRange:
 
     def __str__(self) -> str:
         low, high = energy_text(self.low_j, None), energy_text(self.high_j, None)
-        return f"{low} to {high}, typically {energy_text(self.typical_j, None)}"
+        return fitting(f"{low} to {high}, typically {energy_text(self.typical_j, None)}")
 
 
 class Estimate:
@@ -83,8 +83,8 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.machine is None:
-            return f"no estimate: {self.unknown}"
-        return f"{self.machine} ({self.covers})"
+            return fitting(f"no estimate: {self.unknown}")
+        return fitting(f"{self.machine} ({self.covers})")
 
     def __repr__(self) -> str:
         return f"Estimate(machine={self.machine!r}, own={self.own!r}, unknown={self.unknown!r})"
@@ -234,18 +234,18 @@ class Measurement:
         total = self._sum()
         if total.energy_j is not None:
             text = energy_text(total.energy_j, total.uncertainty_j, total.unknown_s)
-            return f"{text} ({', '.join(self.covers)})"
+            return fitting(f"{text} ({', '.join(self.covers)})")
         reasons = "; ".join(str(lack) for lack in self.missing)
         text = f"unknown energy ({reasons or ', '.join(total.flags) or 'no domain counts in a total'})"
         if self._estimate is not None and self._estimate.machine is not None:
             text += f"; estimated: {self._estimate.machine}"
-        return text
+        return fitting(text)
 
     def __repr__(self) -> str:
         window = self._window
         if self._sample is None and (window is None or window.is_running):
-            return f"<Measurement {self.tag!r}, not ended>"
-        return f"<Measurement {self.tag!r}: {self}, {seconds_text(self.seconds)}>"
+            return fitting(f"<Measurement {self.tag!r}, not ended>")
+        return fitting(f"<Measurement {self.tag!r}: {self}, {seconds_text(self.seconds)}>")
 
     def _repr_html_(self) -> str:
         """A table, for notebooks."""

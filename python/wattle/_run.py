@@ -13,7 +13,7 @@ from typing import Any
 
 from wattle._errors import Error, InvalidArgument
 from wattle._library import core
-from wattle._text import energy_text, seconds_text
+from wattle._text import energy_text, fitting, seconds_text
 
 __all__ = ["Report", "command", "doctor", "run", "sensors"]
 
@@ -132,10 +132,10 @@ class Report(Mapping[str, Any]):
     def __str__(self) -> str:
         names = ", ".join(name for name, e in self.domains.items() if e.energy_j is not None)
         text = energy_text(self.total_j, self.uncertainty_j, self.unknown_s)
-        return f"{text} in {seconds_text(self.seconds)} ({names or 'nothing measured'})"
+        return fitting(f"{text} in {seconds_text(self.seconds)} ({names or 'nothing measured'})")
 
     def __repr__(self) -> str:
-        return f"<Report {self._data['command']!r}: {self}>"
+        return fitting(f"<Report {self._data['command']!r}: {self}>")
 
 
 def _refusals(rows: Iterable[Mapping[str, Any]]) -> tuple[core.Refusal, ...]:
@@ -188,7 +188,8 @@ def run(
 
 
 def _asked(*words: str) -> dict[str, Any]:
-    ended = subprocess.run([command(), *words], capture_output=True, text=True, check=False)
+    line = [command(), *words]
+    ended = subprocess.run(line, capture_output=True, encoding="utf-8", errors="replace", check=False)
     try:
         return dict(json.loads(ended.stdout))
     except ValueError:

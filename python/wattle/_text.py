@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["energy_text", "parse_energy", "printable", "row_html", "seconds_text"]
+__all__ = ["energy_text", "fitting", "parse_energy", "printable", "row_html", "seconds_text"]
 
 _PREFIXES = ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (0.0, "µJ"))
 
@@ -85,6 +86,27 @@ def parse_energy(given: object) -> float:
     if not (math.isfinite(joules) and joules > 0):
         raise ValueError(f'{given!r} is not an energy above 0: write "5 J", "200 mJ" or "1.2 kJ"')
     return joules
+
+
+_SPELLINGS = (("±", "+/-"), ("µ", "u"), ("°", ""))
+
+
+def fitting(text: str, file: object = None) -> str:
+    """The text as `file` (None: stdout) can print it: in its encoding "±" may have to be "+/-"."""
+    if text.isascii():
+        return text
+    encoding = getattr(sys.stdout if file is None else file, "encoding", None)
+    if not isinstance(encoding, str):
+        encoding = "utf-8"
+    try:
+        text.encode(encoding)
+    except LookupError:
+        return text
+    except UnicodeError:
+        for character, spelling in _SPELLINGS:
+            text = text.replace(character, spelling)
+        return text.encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def printable(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, overload
 
 from wattle._errors import NoSampleProcessed, NoSuchSample
 from wattle._library import core, optional
+from wattle._text import fitting
 
 if TYPE_CHECKING:
     from typing import Self
@@ -129,7 +130,7 @@ class EnergyTrace(core.EnergyTraceBase):
         return f"<EnergyTrace of {len(self)} samples>"
 
     def __str__(self) -> str:
-        return self._lines(details=True)
+        return fitting(self._lines(details=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EnergyTrace, (list(self), self.missing)
@@ -161,8 +162,8 @@ class PrintHandler(EnergyHandler):
         self._details = details
 
     def process(self, trace: EnergyTrace) -> None:
-        lines = trace._lines(details=self._details)
-        (self._file or sys.stdout).write(lines)
+        file = self._file or sys.stdout
+        file.write(fitting(trace._lines(details=self._details), file))
 
 
 class CsvHandler(core.CsvHandler, EnergyHandler):

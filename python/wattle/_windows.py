@@ -8,6 +8,7 @@ from wattle._errors import InvalidState, NotStarted
 from wattle._library import core
 from wattle._measurement import Measurement
 from wattle._sensors import Choice
+from wattle._text import fitting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,4 +86,4 @@ class Windows:
         return iter(list(self._open))
 
     def __repr__(self) -> str:
-        return f"<Windows, open: {', '.join(map(repr, self)) or 'none'}>"
+        return fitting(f"<Windows, open: {', '.join(map(repr, self)) or 'none'}>")

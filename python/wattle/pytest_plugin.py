@@ -15,11 +15,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import sys
 from collections.abc import Generator, Mapping
 from typing import Any
 
 import pytest
-from wattle._text import energy_text, parse_energy, printable, seconds_text
+from wattle._text import energy_text, fitting, parse_energy, printable, seconds_text
 
 __all__ = ["EnergyBudgetWarning"]
 
@@ -125,7 +126,8 @@ def _judge(measurement: Any, budget_j: float) -> tuple[bool, str]:
     total_j, error_j = measurement.total_j, measurement.uncertainty_j
     if total_j is None or error_j is None:
         return False, f"the energy budget of {budget} is not checked: {_reason(measurement)}"
-    used = printable(str(measurement))
+    # Not as stdout has it now: pytest catches that.
+    used = fitting(printable(str(measurement)), sys.__stdout__)
     if total_j - error_j > budget_j:
         return True, f"energy budget exceeded: {used}; the budget is {budget}"
     if total_j + error_j > budget_j:
@@ -178,12 +180,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for energy, seconds, name in cells:
         terminalreporter.write_line(f"{energy:<{widths[0]}}  {seconds:>{widths[1]}}  {name}")
     for reason in dict.fromkeys(known[_REASON] for _, known in rows if _REASON in known):
-        terminalreporter.write_line(f"unknown: {reason}")
+        terminalreporter.write_line(fitting(f"unknown: {reason}", sys.__stdout__))
     if len({getattr(report, "worker_id", "") for report, _ in rows}) > 1:
         terminalreporter.write_line(f"the energies overlap: {_OVERLAP}")
 
 
-def _cells(report: Any, known: Mapping[str, Any]) -> tuple[str, str, str]:
+def _cells(report: Any, known: Mapping[str, Any]) -> tuple[str, ...]:
     duration = report.duration
     seconds = seconds_text(duration) if math.isfinite(duration) else "-"
-    return str(known.get(_TEXT, "unknown")), seconds, printable(report.nodeid)
+    cells = (str(known.get(_TEXT, "unknown")), seconds, printable(report.nodeid))
+    return tuple(fitting(cell, sys.__stdout__) for cell in cells)

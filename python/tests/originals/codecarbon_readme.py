@@ -9,19 +9,19 @@ from codecarbon import EmissionsTracker, OfflineEmissionsTracker, track_emission
 tracker = EmissionsTracker(project_name="calls", measure_power_secs=1, log_level="error")
 tracker.start()
 try:
-    time.sleep(0.05)
+    time.sleep(0.2)
 finally:
     emissions = tracker.stop()
 print("emissions", emissions > 0)
 
 with OfflineEmissionsTracker(country_iso_code="FRA", project_name="context") as tracker:
-    time.sleep(0.05)
+    time.sleep(0.2)
 print("context", tracker.final_emissions_data.country_iso_code, tracker.final_emissions > 0)
 
 
 @track_emissions(project_name="decorated")
 def train():
-    time.sleep(0.05)
+    time.sleep(0.2)
     return "trained"
 
 
@@ -29,7 +29,7 @@ print(train())
 
 tracker = EmissionsTracker(save_to_file=False)
 tracker.start_task("load")
-time.sleep(0.05)
+time.sleep(0.2)
 print("task", tracker.stop_task().energy_consumed > 0)
 tracker.stop()
 

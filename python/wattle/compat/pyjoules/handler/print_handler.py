@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from wattle._text import fitting
 from wattle.compat.pyjoules.energy_trace import EnergySample
 from wattle.compat.pyjoules.handler.handler import EnergyHandler
 
@@ -20,4 +21,4 @@ class PrintHandler(EnergyHandler):
                 f"duration : {sample.duration}",
                 *(f"{name} : {energy}" for name, energy in sample.energy.items()),
             ]
-            print("; ".join(fields))
+            print(fitting("; ".join(fields)))
