@@ -181,8 +181,8 @@ class Ours {
     for (std::uint32_t i = 0; i < devices; ++i) found.cpus.push_back({.id = i, .cpu = {0, i}});
     return found;
   }
-  static std::vector<Listener> listeners(const std::string& path) {
-    std::vector<Listener> made;
+  static std::vector<ListeningSocket> listeners(const std::string& path) {
+    std::vector<ListeningSocket> made;
     made.push_back(listen_at_file({.path = path}));
     return made;
   }

@@ -40,14 +40,14 @@ class AnswerCache {
 
   /// Null: there is none that was made after `oldest`.
   [[nodiscard]] const std::string* find(const Kind& kind, TimePoint oldest) const noexcept {
-    const auto found = std::ranges::find(answers_, kind, &Answer::kind);
+    const auto found = std::ranges::find(answers_, kind, &CachedAnswer::kind);
     return found != answers_.end() && found->at > oldest ? &found->text : nullptr;
   }
   void keep(const Kind& kind, TimePoint at, std::string text) {
-    Answer answer{.kind = kind, .at = at, .text = std::move(text)};
-    auto place = std::ranges::find(answers_, kind, &Answer::kind);
+    CachedAnswer answer{.kind = kind, .at = at, .text = std::move(text)};
+    auto place = std::ranges::find(answers_, kind, &CachedAnswer::kind);
     if (place == answers_.end() && answers_.size() >= most_) {
-      place = std::ranges::min_element(answers_, {}, &Answer::at);
+      place = std::ranges::min_element(answers_, {}, &CachedAnswer::at);
     }
     if (place == answers_.end()) {
       answers_.push_back(std::move(answer));
@@ -57,13 +57,13 @@ class AnswerCache {
   }
 
  private:
-  struct Answer {
+  struct CachedAnswer {
     Kind kind;
     TimePoint at;
     std::string text;
   };
   std::size_t most_;
-  std::vector<Answer> answers_{};
+  std::vector<CachedAnswer> answers_{};
 };
 
 }  // namespace wattle::daemon

@@ -124,7 +124,7 @@ void set(Service& service, const Request& request, const ExchangePtr& exchange) 
                   kSettingsOf);
 }
 
-constexpr Scope kControl = Scope::gpu_control;
+constexpr TokenScope kControl = TokenScope::gpu_control;
 constexpr ClockKind kGpu = ClockKind::gpu;
 constexpr ClockKind kMemory = ClockKind::memory;
 

@@ -16,7 +16,7 @@ namespace wattle::daemon {
 namespace {
 
 std::string needs_text(const RouteRequirement& needed) {
-  if (const Scope* const scope = std::get_if<Scope>(&needed)) {
+  if (const TokenScope* const scope = std::get_if<TokenScope>(&needed)) {
     return fmt::format("scope {}", name_of(*scope));
   }
   switch (std::get<RouteAccess>(needed)) {

@@ -311,8 +311,8 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   return families;
 }
 
-std::optional<double> MeanPower::at(TimePoint time, double energy_j, std::uint64_t losses) {
-  const Mark now{time, energy_j};
+std::optional<double> PowerSinceScrape::at(TimePoint time, double energy_j, std::uint64_t losses) {
+  const CounterMark now{time, energy_j};
   const bool lost = std::exchange(losses_, losses) != losses;
   if (!next_ || lost) {
     has_restarted_ = next_.has_value();

@@ -103,7 +103,7 @@ struct ServedTag {
 
 /// The mean power of one counter since a scrape at least `kMinWindow` ago. Scrapes in quick
 /// succession share a window, so scraping often shows no finer detail. Not thread-safe.
-class MeanPower {
+class PowerSinceScrape {
  public:
   static constexpr Seconds kMinWindow{1.0};
 
@@ -115,14 +115,14 @@ class MeanPower {
   [[nodiscard]] bool has_restarted() const noexcept { return has_restarted_; }
 
  private:
-  struct Mark {
+  struct CounterMark {
     TimePoint time;
     double energy_j = 0;
   };
   std::uint64_t losses_ = 0;
   bool has_restarted_ = false;
-  std::optional<Mark> base_;  ///< the start of the window
-  std::optional<Mark> next_;  ///< becomes the base once it is old enough
+  std::optional<CounterMark> base_;  ///< the start of the window
+  std::optional<CounterMark> next_;  ///< becomes the base once it is old enough
 };
 
 }  // namespace wattle::daemon

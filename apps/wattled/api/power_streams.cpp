@@ -99,7 +99,7 @@ void CpuStream::tick() {
     if (before == before_.end()) continue;
     // No new reading since the last tick.
     if (state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
-    const CpuPowers powers = power_between(before->second, state);
+    const CpuMeanPowers powers = power_between(before->second, state);
     PowerChange update{.id = id,
                        .timestamp_ms = unix_ms(state.cpu.at),
                        .power_mw = powers.cpu.mw,

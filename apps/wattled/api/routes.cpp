@@ -74,7 +74,8 @@ std::chrono::milliseconds hold_in(const UrlQuery& query) {
 void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
   wire::Discovery discovery{.auth_required = service.key().has_value(),
                             .stream_format = service.options().streams.format};
-  for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+  for (const TokenScope group :
+       {TokenScope::gpu_control, TokenScope::gpu_read, TokenScope::cpu_read}) {
     if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
   }
   // Pages ask for shares only where they are.
@@ -83,15 +84,16 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
     discovery.enabled_api_groups.emplace_back("shares");
   }
   // Zeus's GPU classes want to find this group before they measure. Their setters are refused.
-  if (service.is_enabled(Scope::gpu_read) && !service.is_enabled(Scope::gpu_control)) {
-    discovery.disabled_api_groups.emplace_back(name_of(Scope::gpu_control));
+  if (service.is_enabled(TokenScope::gpu_read) && !service.is_enabled(TokenScope::gpu_control)) {
+    discovery.disabled_api_groups.emplace_back(name_of(TokenScope::gpu_control));
   }
   auto& granted = discovery.granted_scopes.emplace();
-  for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+  for (const TokenScope group :
+       {TokenScope::gpu_control, TokenScope::gpu_read, TokenScope::cpu_read}) {
     if (service.grants(request, group)) granted.emplace_back(name_of(group));
   }
   if (service.lacks_token(request)) return exchange->answer(json(wire::encode(discovery)));
-  if (request.is_coarse && service.grants(request, Scope::cpu_read)) {
+  if (request.is_coarse && service.grants(request, TokenScope::cpu_read)) {
     discovery.cpu_limit = public_cpu_limit(service.options().public_cpu_period);
   }
   discovery.gpus = service.gpus().entries();
@@ -132,7 +134,8 @@ void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exc
   wire::Identity identity{.subject = request.claims->subject,
                           .scopes = {},
                           .expires_unix_s = request.claims->expires_unix_s};
-  for (const Scope scope : request.claims->scopes) identity.scopes.emplace_back(name_of(scope));
+  for (const TokenScope scope : request.claims->scopes)
+    identity.scopes.emplace_back(name_of(scope));
   exchange->answer(json(wire::encode(identity)));
 }
 
@@ -276,7 +279,7 @@ Response cpu_powers(const CpuStates& before, const CpuStates& after) {
   std::map<wire::DeviceId, std::string> errors;
   for (const auto& [id, state] : after) {
     powers.timestamp_ms = std::max(powers.timestamp_ms, unix_ms(state.cpu.at));
-    const CpuPowers found = power_between(before.at(id), state);
+    const CpuMeanPowers found = power_between(before.at(id), state);
     if (const auto power = found.message()) {
       powers.powers[id] = *power;
     } else {
@@ -308,8 +311,8 @@ void stream_cpus(Service& service, const Request& request, const ExchangePtr& ex
   }
 }
 
-constexpr Scope kGpuRead = Scope::gpu_read;
-constexpr Scope kCpuRead = Scope::cpu_read;
+constexpr TokenScope kGpuRead = TokenScope::gpu_read;
+constexpr TokenScope kCpuRead = TokenScope::cpu_read;
 
 constexpr std::array kReadRoutes = {
     Route{"GET", "/", RouteAccess::everybody, index},
@@ -376,9 +379,10 @@ std::optional<Response> failures_of(const Gpus::Answers& answers) {
 
 RouteRequirement requirement_of(std::string_view path) {
   if (const Route* const route = find_route(path)) return route->needed;
-  if (path.starts_with("/gpu/set_") || path.starts_with("/gpu/reset_")) return Scope::gpu_control;
-  if (path.starts_with("/gpu/")) return Scope::gpu_read;
-  if (path.starts_with("/cpu/")) return Scope::cpu_read;
+  if (path.starts_with("/gpu/set_") || path.starts_with("/gpu/reset_"))
+    return TokenScope::gpu_control;
+  if (path.starts_with("/gpu/")) return TokenScope::gpu_read;
+  if (path.starts_with("/cpu/")) return TokenScope::cpu_read;
   return path.starts_with("/auth/") ? RouteAccess::token_if_key_is_set : RouteAccess::any_token;
 }
 

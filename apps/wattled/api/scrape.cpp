@@ -133,7 +133,7 @@ DomainMetrics Scrape::of_counter(const CpuView& view, const Channel& channel,
   metrics.up = metrics.reason.empty();
   if (!metrics.up) return metrics;
   metrics.energy_j = (state.energy_uj - state.first_uj) * kMicro;
-  MeanPower& power = powers_[{&view, channel.domain}];
+  PowerSinceScrape& power = powers_[{&view, channel.domain}];
   metrics.power_w = power.at(state.at, *metrics.energy_j, state.losses);
   if (!metrics.power_w && power.has_restarted()) metrics.reason = kCounterRestarted;
   return metrics;
@@ -160,7 +160,7 @@ Scrape::Totals Scrape::coarse_totals(const CpuView& view) {
     coarse_at_ = now;
     const auto period = std::chrono::ceil<std::chrono::milliseconds>(view.least_period());
     const Joules quantum(static_cast<double>(public_quantum_uj(period)) * kMicro);
-    for (EnergyTotals::Total& total : coarse_) {
+    for (EnergyTotals::DomainTotal& total : coarse_) {
       if (total.domain.category() == DomainCategory::gpu) continue;
       total.energy = std::floor(total.energy / quantum) * quantum;
       total.uncertainty += quantum;
@@ -171,7 +171,7 @@ Scrape::Totals Scrape::coarse_totals(const CpuView& view) {
 
 void Scrape::add_totals(const CpuView& view, std::vector<DomainMetrics>& domains) {
   const bool is_coarse = view.least_period().count() > 0;
-  for (const EnergyTotals::Total& total : is_coarse ? coarse_totals(view) : totals_.read()) {
+  for (const EnergyTotals::DomainTotal& total : is_coarse ? coarse_totals(view) : totals_.read()) {
     const auto found = std::ranges::find(domains, total.domain.name(), &DomainMetrics::domain);
     if (found == domains.end()) continue;
     if (total.is_integrated) found->energy_source = "integrated";

@@ -48,7 +48,7 @@ class Scrape {
  private:
   /// Mean powers are per view, since views show different energies.
   using Key = std::pair<const CpuView*, Domain>;
-  using Totals = std::vector<EnergyTotals::Total>;
+  using Totals = std::vector<EnergyTotals::DomainTotal>;
 
   [[nodiscard]] DomainMetrics of_counter(const CpuView& view, const Channel& channel,
                                          const CounterState& state);
@@ -66,7 +66,7 @@ class Scrape {
   double started_unix_s_;
   std::string cpu_model_;
   EnergyTotals totals_;
-  std::map<Key, MeanPower> powers_;
+  std::map<Key, PowerSinceScrape> powers_;
   /// What a view that sees little was shown last, and when.
   Totals coarse_;
   TimePoint coarse_at_{};

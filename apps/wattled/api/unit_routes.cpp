@@ -78,14 +78,14 @@ std::string unit_id_in(std::string_view id) {
   return std::string(id);
 }
 
-Response unit_refusal(ServedUnits::Start start) {
+Response unit_refusal(ServedUnits::UnitStart start) {
   switch (start) {
-    case ServedUnits::Start::runs_already:
+    case ServedUnits::UnitStart::runs_already:
       return error_response(409, "A unit with this tag and id runs already.");
-    case ServedUnits::Start::invalid:
+    case ServedUnits::UnitStart::invalid:
       return error_response(400, "This is no weight of a unit.");
-    case ServedUnits::Start::full:
-    case ServedUnits::Start::started:
+    case ServedUnits::UnitStart::full:
+    case ServedUnits::UnitStart::started:
       break;
   }
   return error_response(
@@ -107,8 +107,8 @@ void start_unit(Service& service, const Request& request, const ExchangePtr& exc
       // One that is not valid is ignored: https://www.w3.org/TR/trace-context-2/
       .trace = parse_traceparent(query.find("traceparent").value_or("")),
       .timeout = std::chrono::seconds(static_cast<std::int64_t>(timeout_s))};
-  const ServedUnits::Start start = units->start(unit);
-  if (start != ServedUnits::Start::started) return exchange->answer(unit_refusal(start));
+  const ServedUnits::UnitStart start = units->start(unit);
+  if (start != ServedUnits::UnitStart::started) return exchange->answer(unit_refusal(start));
   exchange->answer({.body = fmt::format(R"({{"id":{}}})", wire::json_string(unit.id))});
 }
 

@@ -13,9 +13,9 @@ constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
 constexpr int kTooManyRequests = 429;
 
-std::string list_of(const std::vector<Scope>& scopes) {
+std::string list_of(const std::vector<TokenScope>& scopes) {
   std::string text = "[";
-  for (const Scope scope : scopes) {
+  for (const TokenScope scope : scopes) {
     if (text.size() > 1) text += ", ";
     text.append("'").append(name_of(scope)).append("'");
   }
@@ -45,18 +45,18 @@ std::string_view bearer_token(std::string_view authorization) noexcept {
   return authorization.substr(kPrefix.size());
 }
 
-std::optional<Denial> authorize(const Claims& claims, Scope needed) {
+std::optional<Denial> authorize(const Claims& claims, TokenScope needed) {
   if (grants(claims, needed)) return std::nullopt;
   return Denial{kForbidden, "Token for user '" + printable(claims.subject) +
                                 "' lacks required scope '" + std::string(name_of(needed)) +
                                 "'. Token scopes: " + list_of(claims.scopes)};
 }
 
-Denial group_disabled(Scope group) {
+Denial group_disabled(TokenScope group) {
   std::string error =
       "API group '" + std::string(name_of(group)) + "' is not enabled on this server.";
   // Zeus sets GPUs as soon as it uses a daemon, so the message names the remedy.
-  if (group == Scope::gpu_control) {
+  if (group == TokenScope::gpu_control) {
     error += " To enable it: wattled serve --enable gpu-read,cpu-read,gpu-control.";
   }
   return {kNotFound, std::move(error)};

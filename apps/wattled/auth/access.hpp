@@ -20,7 +20,7 @@ enum class RouteAccess : std::uint8_t {
   token_if_key_is_set,  ///< any token; 404 if the daemon has no signing key
 };
 /// What a route requires: a scope, or an `RouteAccess`.
-using RouteRequirement = std::variant<Scope, RouteAccess>;
+using RouteRequirement = std::variant<TokenScope, RouteAccess>;
 
 /// A refusal: `status` with the JSON {"error": error}. A 401 also has the header `WWW-Authenticate:
 /// kChallenge`.
@@ -46,10 +46,10 @@ inline constexpr std::string_view kChallenge = "Bearer realm=\"zeusd\"";
 [[nodiscard]] std::string_view bearer_token(std::string_view authorization) noexcept;
 
 /// Nothing if `claims` name the scope; otherwise 403.
-[[nodiscard]] std::optional<Denial> authorize(const Claims& claims, Scope needed);
+[[nodiscard]] std::optional<Denial> authorize(const Claims& claims, TokenScope needed);
 
 /// The answer for every route of a disabled group, with any token: 404.
-[[nodiscard]] Denial group_disabled(Scope group);
+[[nodiscard]] Denial group_disabled(TokenScope group);
 
 /// The answer for a change of GPU settings over TCP if the daemon has no signing key: 403.
 [[nodiscard]] Denial control_needs_key();

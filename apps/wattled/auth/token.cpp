@@ -98,9 +98,9 @@ bool is_our_header(const Json& header) {
          (type == header.end() || type->is_string()) && !header.contains("crit");
 }
 
-std::optional<std::vector<Scope>> scopes_in(const Json& json) {
+std::optional<std::vector<TokenScope>> scopes_in(const Json& json) {
   if (!json.is_array()) return std::nullopt;
-  std::vector<Scope> scopes;
+  std::vector<TokenScope> scopes;
   for (const Json& name : json) {
     const auto scope =
         name.is_string() ? parse_scope(name.get_ref<const std::string&>()) : std::nullopt;
@@ -145,11 +145,11 @@ bool is_too_early(const Json& json, std::int64_t now_unix_s) {
 
 }  // namespace
 
-std::string_view name_of(Scope scope) noexcept {
+std::string_view name_of(TokenScope scope) noexcept {
   return std::ranges::find(kScopes, scope, [](const auto& each) { return each.second; })->first;
 }
 
-std::optional<Scope> parse_scope(std::string_view name) noexcept {
+std::optional<TokenScope> parse_scope(std::string_view name) noexcept {
   for (const auto& [known, scope] : kScopes) {
     if (known == name) return scope;
   }
@@ -198,7 +198,7 @@ std::string issue(const Claims& claims, std::string_view key) {
     throw InvalidArgument("cannot issue a token that expired before 1970: give a later expiry");
   }
   nlohmann::ordered_json json{{"sub", claims.subject}, {"scopes", nlohmann::ordered_json::array()}};
-  for (const Scope scope : claims.scopes) json["scopes"].push_back(name_of(scope));
+  for (const TokenScope scope : claims.scopes) json["scopes"].push_back(name_of(scope));
   if (claims.expires_unix_s) json["exp"] = *claims.expires_unix_s;
   if (!claims.audience.empty()) json["aud"] = claims.audience;
   std::string token = sign(kHeader, json.dump(), key);
@@ -215,7 +215,7 @@ std::string sign(std::string_view header, std::string_view claims, std::string_v
   return token;
 }
 
-bool grants(const Claims& claims, Scope needed) noexcept {
+bool grants(const Claims& claims, TokenScope needed) noexcept {
   return std::ranges::find(claims.scopes, needed) != claims.scopes.end();
 }
 

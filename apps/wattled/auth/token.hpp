@@ -14,20 +14,20 @@
 namespace wattle::daemon {
 
 /// What a token permits. Each route names the scope that it needs.
-enum class Scope : std::uint8_t { gpu_control, gpu_read, cpu_read };
+enum class TokenScope : std::uint8_t { gpu_control, gpu_read, cpu_read };
 
 /// The names of the scopes in tokens.
-inline constexpr std::array<std::pair<std::string_view, Scope>, 3> kScopes = {
-    {{"gpu-read", Scope::gpu_read},
-     {"cpu-read", Scope::cpu_read},
-     {"gpu-control", Scope::gpu_control}}};
-[[nodiscard]] std::string_view name_of(Scope scope) noexcept;
-[[nodiscard]] std::optional<Scope> parse_scope(std::string_view name) noexcept;
+inline constexpr std::array<std::pair<std::string_view, TokenScope>, 3> kScopes = {
+    {{"gpu-read", TokenScope::gpu_read},
+     {"cpu-read", TokenScope::cpu_read},
+     {"gpu-control", TokenScope::gpu_control}}};
+[[nodiscard]] std::string_view name_of(TokenScope scope) noexcept;
+[[nodiscard]] std::optional<TokenScope> parse_scope(std::string_view name) noexcept;
 
 /// The contents of a token. Threads: a value type.
 struct Claims {
   std::string subject;  ///< valid UTF-8, otherwise any characters: escape it where it is printed
-  std::vector<Scope> scopes;
+  std::vector<TokenScope> scopes;
   /// The Unix time at which the token expires; absent: never.
   std::optional<std::int64_t> expires_unix_s;
   /// The server that it is for (`aud`); empty: every server with the key.
@@ -73,6 +73,6 @@ inline constexpr std::int64_t kTokenLeewaySeconds = 60;
                                std::string_view key);
 
 /// True if `claims` name `needed`. No scope includes another: control does not include reading.
-[[nodiscard]] bool grants(const Claims& claims, Scope needed) noexcept;
+[[nodiscard]] bool grants(const Claims& claims, TokenScope needed) noexcept;
 
 }  // namespace wattle::daemon

@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kOutputGrace{1};
 constexpr int kLookMs = 10;
 
 /// The output of a command on one descriptor.
-struct Output {
+struct CommandOutput {
   Fd read;
   Fd write;
   std::string text;
@@ -137,8 +137,8 @@ class Command {
   }
 
   std::string line_;
-  Output out_;
-  Output err_;
+  CommandOutput out_;
+  CommandOutput err_;
   pid_t pid_ = -1;
 };
 

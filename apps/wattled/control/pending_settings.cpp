@@ -8,13 +8,13 @@ namespace wattle::daemon {
 PendingSettings::Ticket PendingSettings::add(const std::vector<DeviceSetting>& settings, Done done,
                                              bool is_awaited) {
   const Ticket ticket = ++last_;
-  requests_.emplace(
-      ticket,
-      Request{.done = std::move(done), .open_parts = settings.size(), .is_awaited = is_awaited});
+  requests_.emplace(ticket, SettingRequest{.done = std::move(done),
+                                           .open_parts = settings.size(),
+                                           .is_awaited = is_awaited});
   if (is_awaited) ++awaited_;
   Ended ended;
   for (const DeviceSetting& setting : settings) {
-    Slot& slot = slot_of(setting);
+    SettingSlot& slot = slot_of(setting);
     slot.parts.push_back({.ticket = ticket, .setting = setting, .is_awaited = is_awaited});
     if (!is_awaited) limit_unawaited(slot, ended);
   }
@@ -22,20 +22,21 @@ PendingSettings::Ticket PendingSettings::add(const std::vector<DeviceSetting>& s
   return ticket;
 }
 
-void PendingSettings::limit_unawaited(Slot& slot, Ended& ended) {
-  const auto is_unawaited = [](const Part& part) { return !part.is_awaited; };
+void PendingSettings::limit_unawaited(SettingSlot& slot, Ended& ended) {
+  const auto is_unawaited = [](const SettingPart& part) { return !part.is_awaited; };
   if (std::ranges::count_if(slot.parts, is_unawaited) <= std::ptrdiff_t{kMostUnawaited}) return;
-  const auto oldest = std::ranges::find_if(
-      slot.parts, [&](const Part& part) { return is_unawaited(part) && !is_current(part.ticket); });
+  const auto oldest = std::ranges::find_if(slot.parts, [&](const SettingPart& part) {
+    return is_unawaited(part) && !is_current(part.ticket);
+  });
   const Ticket ticket = oldest->ticket;
   slot.parts.erase(oldest);
   end_part(ticket, ended);
 }
 
-const PendingSettings::Part* PendingSettings::Slot::next() const noexcept {
+const PendingSettings::SettingPart* PendingSettings::SettingSlot::next() const noexcept {
   if (parts.empty()) return nullptr;
   // Parts are in the order of their tickets.
-  const auto newer = std::ranges::lower_bound(parts, failed, {}, &Part::ticket);
+  const auto newer = std::ranges::lower_bound(parts, failed, {}, &SettingPart::ticket);
   const bool has_older = failed != 0 && newer != parts.begin();
   return has_older ? &*std::prev(newer) : &parts.back();
 }
@@ -43,9 +44,9 @@ const PendingSettings::Part* PendingSettings::Slot::next() const noexcept {
 std::optional<PendingSettings::Attempt> PendingSettings::start(bool joins) {
   if (current_) return std::nullopt;
   // The kind whose next request is the oldest: none waits for a flood of another kind.
-  const Part* next = nullptr;
-  for (const Slot& slot : slots_) {
-    const Part* const of_kind = slot.next();
+  const SettingPart* next = nullptr;
+  for (const SettingSlot& slot : slots_) {
+    const SettingPart* const of_kind = slot.next();
     if (of_kind == nullptr) continue;
     if (next == nullptr || of_kind->ticket < next->ticket) next = of_kind;
   }
@@ -53,10 +54,10 @@ std::optional<PendingSettings::Attempt> PendingSettings::start(bool joins) {
   current_ = Attempt{.ticket = next->ticket, .settings = {next->setting}};
   if (!joins) return current_;
   current_->settings.clear();
-  for (const Slot& slot : slots_) {
+  for (const SettingSlot& slot : slots_) {
     // A newer setting that was made stays.
     if (slot.made > current_->ticket) continue;
-    const auto part = std::ranges::find(slot.parts, current_->ticket, &Part::ticket);
+    const auto part = std::ranges::find(slot.parts, current_->ticket, &SettingPart::ticket);
     if (part != slot.parts.end()) current_->settings.push_back(part->setting);
   }
   return current_;
@@ -66,9 +67,10 @@ void PendingSettings::finish(const std::optional<DeviceFault>& fault) {
   const std::optional<Attempt> attempt = std::exchange(current_, std::nullopt);
   Ended ended;
   for (const DeviceSetting& setting : attempt->settings) {
-    Slot& slot = slot_of(setting);
+    SettingSlot& slot = slot_of(setting);
     if (fault) {
-      std::erase_if(slot.parts, [&](const Part& part) { return part.ticket == attempt->ticket; });
+      std::erase_if(slot.parts,
+                    [&](const SettingPart& part) { return part.ticket == attempt->ticket; });
       slot.failed = attempt->ticket;
       fail_part(attempt->ticket, *fault, ended);
     } else {
@@ -78,23 +80,23 @@ void PendingSettings::finish(const std::optional<DeviceFault>& fault) {
   call(ended);
 }
 
-void PendingSettings::end_made(Slot& slot, Ticket made, Ended& ended) {
+void PendingSettings::end_made(SettingSlot& slot, Ticket made, Ended& ended) {
   slot.made = std::max(slot.made, made);
   slot.failed = 0;
   const auto newer =
-      std::ranges::find_if(slot.parts, [&](const Part& part) { return part.ticket > made; });
-  std::vector<Part> rest(newer, slot.parts.end());
+      std::ranges::find_if(slot.parts, [&](const SettingPart& part) { return part.ticket > made; });
+  std::vector<SettingPart> rest(newer, slot.parts.end());
   slot.parts.erase(newer, slot.parts.end());
   std::swap(slot.parts, rest);
-  Request& request = requests_.at(made);
+  SettingRequest& request = requests_.at(made);
   request.is_made = true;
   request.outcome.superseded += rest.size() - 1;
-  for (const Part& part : rest) end_part(part.ticket, ended);
+  for (const SettingPart& part : rest) end_part(part.ticket, ended);
 }
 
 void PendingSettings::end_part(Ticket ticket, Ended& ended) {
   const auto found = requests_.find(ticket);
-  Request& request = found->second;
+  SettingRequest& request = found->second;
   if (--request.open_parts > 0) return;
   if (request.is_awaited) --awaited_;
   request.outcome.is_superseded = !request.is_made && !request.outcome.fault;
@@ -112,8 +114,8 @@ bool PendingSettings::withdraw(Ticket ticket) {
   if (is_current(ticket)) return false;
   const auto found = requests_.find(ticket);
   if (found == requests_.end()) return true;
-  for (Slot& slot : slots_) {
-    std::erase_if(slot.parts, [&](const Part& part) { return part.ticket == ticket; });
+  for (SettingSlot& slot : slots_) {
+    std::erase_if(slot.parts, [&](const SettingPart& part) { return part.ticket == ticket; });
   }
   if (found->second.is_awaited) --awaited_;
   requests_.erase(found);
@@ -122,9 +124,9 @@ bool PendingSettings::withdraw(Ticket ticket) {
 
 void PendingSettings::drop(const DeviceFault& why) {
   Ended ended;
-  for (Slot& slot : slots_) {
-    std::vector<Part> kept;
-    for (const Part& part : std::exchange(slot.parts, {})) {
+  for (SettingSlot& slot : slots_) {
+    std::vector<SettingPart> kept;
+    for (const SettingPart& part : std::exchange(slot.parts, {})) {
       if (is_current(part.ticket)) {
         kept.push_back(part);
       } else {

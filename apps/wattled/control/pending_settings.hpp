@@ -58,20 +58,20 @@ class PendingSettings {
   [[nodiscard]] std::size_t awaited() const noexcept { return awaited_; }
 
  private:
-  struct Part {
+  struct SettingPart {
     Ticket ticket = 0;
     DeviceSetting setting{};
     bool is_awaited = false;
   };
-  struct Slot {
-    std::vector<Part> parts{};  ///< in the order of their arrival
-    Ticket made = 0;            ///< the newest that was made
-    Ticket failed = 0;          ///< older ones come before newer ones than this; 0: none
+  struct SettingSlot {
+    std::vector<SettingPart> parts{};  ///< in the order of their arrival
+    Ticket made = 0;                   ///< the newest that was made
+    Ticket failed = 0;                 ///< older ones come before newer ones than this; 0: none
 
     /// The next to be made; null: there is none.
-    [[nodiscard]] const Part* next() const noexcept;
+    [[nodiscard]] const SettingPart* next() const noexcept;
   };
-  struct Request {
+  struct SettingRequest {
     Done done;
     std::size_t open_parts = 0;
     bool is_awaited = false;
@@ -83,19 +83,19 @@ class PendingSettings {
   [[nodiscard]] bool is_current(Ticket ticket) const noexcept {
     return current_ && current_->ticket == ticket;
   }
-  [[nodiscard]] Slot& slot_of(const DeviceSetting& setting) noexcept {
+  [[nodiscard]] SettingSlot& slot_of(const DeviceSetting& setting) noexcept {
     return slots_.at(static_cast<std::size_t>(kind_of(setting)));
   }
   /// Ends one setting of a request, and the request with its last one.
   void end_part(Ticket ticket, Ended& ended);
   void fail_part(Ticket ticket, const DeviceFault& fault, Ended& ended);
   /// Ends the parts that `made` supersedes, and itself.
-  void end_made(Slot& slot, Ticket made, Ended& ended);
-  void limit_unawaited(Slot& slot, Ended& ended);
+  void end_made(SettingSlot& slot, Ticket made, Ended& ended);
+  void limit_unawaited(SettingSlot& slot, Ended& ended);
   static void call(const Ended& ended);
 
-  std::array<Slot, kSettingKinds> slots_;
-  std::map<Ticket, Request> requests_;
+  std::array<SettingSlot, kSettingKinds> slots_;
+  std::map<Ticket, SettingRequest> requests_;
   std::optional<Attempt> current_;
   Ticket last_ = 0;
   std::size_t awaited_ = 0;

@@ -34,18 +34,18 @@ CounterPower power_between(const CounterState& before, const CounterState& after
   return {.mw = static_cast<std::uint64_t>(std::llround(mw))};
 }
 
-CpuPowers power_between(const CpuState& before, const CpuState& after) {
-  CpuPowers powers{.cpu = power_between(before.cpu, after.cpu)};
+CpuMeanPowers power_between(const CpuState& before, const CpuState& after) {
+  CpuMeanPowers powers{.cpu = power_between(before.cpu, after.cpu)};
   if (before.dram && after.dram) powers.dram = power_between(*before.dram, *after.dram);
   return powers;
 }
 
-std::optional<wire::CpuPower> CpuPowers::message() const {
+std::optional<wire::CpuPower> CpuMeanPowers::message() const {
   if (!cpu.mw) return std::nullopt;
   return wire::CpuPower{.cpu_mw = *cpu.mw, .dram_mw = dram ? dram->mw : std::nullopt};
 }
 
-void Cpus::Counter::take(const Reading& reading, const Channel& channel) {
+void Cpus::CpuCounter::take(const Reading& reading, const Channel& channel) {
   state.is_known = reading.status == ReadStatus::ok || reading.status == ReadStatus::stale;
   if (!state.is_known) return;
   const CounterStep step = unwrap.update(reading.raw, reading.at);
@@ -68,7 +68,7 @@ void Cpus::Counter::take(const Reading& reading, const Channel& channel) {
 
 Cpus::Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus)
     : sensors_(std::move(sensors)) {
-  const auto counter = [&](const Place& place) { return Counter(channel(place), place); };
+  const auto counter = [&](const ChannelPlace& place) { return CpuCounter(channel(place), place); };
   for (const Cpu& cpu : cpus) {
     Served served{.cpu = counter(cpu.cpu), .dram = {}};
     if (cpu.dram) served.dram = counter(*cpu.dram);
@@ -96,7 +96,7 @@ std::pair<const Channel*, const Channel*> Cpus::channels(wire::DeviceId id) cons
 void Cpus::read_sensor(std::size_t number) {
   readings_.assign(sensors_[number]->channels().size(), {});
   sensors_[number]->read(readings_);
-  const auto take = [&](Counter& counter) {
+  const auto take = [&](CpuCounter& counter) {
     if (counter.place.sensor == number)
       counter.take(readings_[counter.place.channel], channel(counter.place));
   };

@@ -51,26 +51,26 @@ struct CounterPower {
 /// The mean power from one state of a counter to a later one.
 [[nodiscard]] CounterPower power_between(const CounterState& before, const CounterState& after);
 /// The mean powers of a CPU and of its memory.
-struct CpuPowers {
+struct CpuMeanPowers {
   CounterPower cpu;
   std::optional<CounterPower> dram{};  ///< absent: there is none
   /// The message for clients; absent if the power of the CPU itself is unknown.
   [[nodiscard]] std::optional<wire::CpuPower> message() const;
 };
-[[nodiscard]] CpuPowers power_between(const CpuState& before, const CpuState& after);
+[[nodiscard]] CpuMeanPowers power_between(const CpuState& before, const CpuState& after);
 
 /// Reads packages and their memory. Threads: the loop's, since their sensors do not block.
 class Cpus {
  public:
   /// The numbers of a sensor and of one of its channels.
-  struct Place {
+  struct ChannelPlace {
     std::size_t sensor = 0;
     std::size_t channel = 0;
   };
   struct Cpu {
     wire::DeviceId id = 0;
-    Place cpu{};
-    std::optional<Place> dram{};
+    ChannelPlace cpu{};
+    std::optional<ChannelPlace> dram{};
   };
   Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus);
 
@@ -87,14 +87,14 @@ class Cpus {
   void keep_counters(Loop& loop);
 
  private:
-  struct Counter {
-    Counter(const Channel& channel, Place from)
+  struct CpuCounter {
+    CpuCounter(const Channel& channel, ChannelPlace from)
         : place(from),
           tick_uj(channel.counter.tick.si() * 1e6),
           unwrap(channel.counter, channel.update.p99) {}
     void take(const Reading& reading, const Channel& channel);
 
-    Place place;
+    ChannelPlace place;
     double tick_uj;
     CounterUnwrap unwrap;
     std::optional<std::uint64_t> ticks;
@@ -102,14 +102,14 @@ class Cpus {
     CounterState state;
   };
   struct Served {
-    Counter cpu;
-    std::optional<Counter> dram;
+    CpuCounter cpu;
+    std::optional<CpuCounter> dram;
   };
 
   void read_sensor(std::size_t number);
   /// The longest time between two reads that loses no wrap of a counter.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const;
-  [[nodiscard]] const Channel& channel(const Place& place) const {
+  [[nodiscard]] const Channel& channel(const ChannelPlace& place) const {
     return sensors_.at(place.sensor)->channels()[place.channel];
   }
 

@@ -75,7 +75,7 @@ class EnergyHistory {
 
  private:
   /// A domain, and where its readings are.
-  struct Entry {
+  struct DomainReadings {
     Domain domain;
     const Readings* readings;
     std::size_t place;
@@ -84,16 +84,18 @@ class EnergyHistory {
   };
   void tick();
   /// Of the present run, and of earlier ones.
-  [[nodiscard]] EnergyFigure energy_of(const Entry& entry, TimePoint begin, TimePoint end) const;
-  [[nodiscard]] std::vector<ColumnPower> all_columns_of(const Entry& entry,
+  [[nodiscard]] EnergyFigure energy_of(const DomainReadings& entry, TimePoint begin,
+                                       TimePoint end) const;
+  [[nodiscard]] std::vector<ColumnPower> all_columns_of(const DomainReadings& entry,
                                                         const TimeColumns& columns) const;
   /// What earlier runs read of a domain, if `begin` is before this run; else null.
-  [[nodiscard]] const std::vector<PastEra>* past_of(const Entry& entry, TimePoint begin) const;
-  void make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
+  [[nodiscard]] const std::vector<PastEra>* past_of(const DomainReadings& entry,
+                                                    TimePoint begin) const;
+  void make_coarse(const DomainReadings& entry, TimePoint begin, TimePoint end, Joules quantum,
                    EnergyFigure& figure) const;
-  [[nodiscard]] std::vector<ColumnPower> columns_of(const Entry& entry,
+  [[nodiscard]] std::vector<ColumnPower> columns_of(const DomainReadings& entry,
                                                     const TimeColumns& columns) const;
-  [[nodiscard]] static std::vector<ColumnPower> coarse_columns(const Entry& entry,
+  [[nodiscard]] static std::vector<ColumnPower> coarse_columns(const DomainReadings& entry,
                                                                const TimeColumns& columns,
                                                                Joules quantum);
 
@@ -104,7 +106,7 @@ class EnergyHistory {
   std::shared_ptr<const PastHistory> past_{};  ///< null: nothing is known
   SlotGrid slots_;  ///< at whole Unix seconds, until the wall clock steps
   std::vector<std::unique_ptr<Readings>> readings_;
-  std::vector<Entry> entries_;
+  std::vector<DomainReadings> entries_;
   Pace pace_;
 };
 

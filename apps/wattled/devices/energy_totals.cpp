@@ -7,7 +7,7 @@ namespace wattle::daemon {
 namespace {
 
 /// A counter's energy is known until its last reading.
-TimePoint known_end(const FollowedDevice::Source& source, TimePoint base, TimePoint now) {
+TimePoint known_end(const FollowedDevice::DomainHistories& source, TimePoint base, TimePoint now) {
   if (source.counter == nullptr) return now;
   return std::clamp(source.counter->values().newest().value_or(base), base, now);
 }
@@ -37,7 +37,7 @@ void EnergyTotals::resume(TimePoint now) {
 }
 
 /// Errors of following windows of one sensor have a common cause: they add up.
-void EnergyTotals::settle(const Source& source, Sum& sum, TimePoint end) {
+void EnergyTotals::settle(const Source& source, RunningTotal& sum, TimePoint end) {
   const EnergyFigure figure = source.energy(sum.base, end);
   sum.settled += figure.energy.value_or(Joules(0.0));
   sum.uncertainty += figure.uncertainty;
@@ -45,8 +45,9 @@ void EnergyTotals::settle(const Source& source, Sum& sum, TimePoint end) {
   sum.base = end;
 }
 
-EnergyTotals::Total EnergyTotals::total_of(const Source& source, TimePoint now) {
-  Sum& sum = sums_.try_emplace(source.domain, Sum{.since = now, .base = now}).first->second;
+EnergyTotals::DomainTotal EnergyTotals::total_of(const Source& source, TimePoint now) {
+  RunningTotal& sum =
+      sums_.try_emplace(source.domain, RunningTotal{.since = now, .base = now}).first->second;
   while (now - sum.base > kLongestWindow) settle(source, sum, sum.base + kLongestWindow);
   const EnergyFigure figure = source.energy(sum.base, known_end(source, sum.base, now));
   // The end of a window is known better later on: a total that was shown is not taken back.
@@ -61,12 +62,12 @@ EnergyTotals::Total EnergyTotals::total_of(const Source& source, TimePoint now) 
           .coverage = figure.coverage};
 }
 
-std::vector<EnergyTotals::Total> EnergyTotals::read() {
+std::vector<EnergyTotals::DomainTotal> EnergyTotals::read() {
   const TimePoint now = loop_.now();
   if (devices_.empty()) return {};
   if (!pace_.is_running()) resume(now);
   idle_->start(now + kPatience, [this] { pause(); });
-  std::vector<Total> totals;
+  std::vector<DomainTotal> totals;
   for (const auto& device : devices_) {
     for (const Source& source : device->sources()) totals.push_back(total_of(source, now));
   }

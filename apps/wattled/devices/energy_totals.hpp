@@ -23,7 +23,7 @@ class EnergyTotals {
   explicit EnergyTotals(Loop& loop);
   void add(std::shared_ptr<FollowedDevice> device);
 
-  struct Total {
+  struct DomainTotal {
     Domain domain;
     bool is_integrated = false;        ///< found from power, not from a counter
     TimePoint since{};                 ///< when it was 0
@@ -33,14 +33,14 @@ class EnergyTotals {
     std::optional<double> coverage{};  ///< see `EnergyFigure`
   };
   /// The totals until now. Has the devices read from now on.
-  [[nodiscard]] std::vector<Total> read();
+  [[nodiscard]] std::vector<DomainTotal> read();
 
  private:
   /// Windows are at most this long before they are added up, so that what is kept covers them.
   static constexpr std::chrono::minutes kLongestWindow{30};
   static_assert(kLongestWindow + kPatience <= FollowedDevice::kKept);
 
-  struct Sum {
+  struct RunningTotal {
     TimePoint since;
     TimePoint base;  ///< everything before it is added up
     Joules settled{};
@@ -49,9 +49,9 @@ class EnergyTotals {
     Joules shown{};           ///< the last total
     Seconds shown_unknown{};  ///< likewise
   };
-  using Source = FollowedDevice::Source;
-  static void settle(const Source& source, Sum& sum, TimePoint end);
-  [[nodiscard]] Total total_of(const Source& source, TimePoint now);
+  using Source = FollowedDevice::DomainHistories;
+  static void settle(const Source& source, RunningTotal& sum, TimePoint end);
+  [[nodiscard]] DomainTotal total_of(const Source& source, TimePoint now);
   void tick();
   void resume(TimePoint now);
   void pause();
@@ -59,7 +59,7 @@ class EnergyTotals {
   Loop& loop_;
   std::unique_ptr<Timer> idle_;
   std::vector<std::shared_ptr<FollowedDevice>> devices_;
-  std::map<Domain, Sum> sums_;
+  std::map<Domain, RunningTotal> sums_;
   Pace pace_;
 };
 

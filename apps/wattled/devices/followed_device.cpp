@@ -79,8 +79,9 @@ FollowedDevice::FollowedDevice(const std::shared_ptr<Sensor>& sensor,
   for (const Recorder* const recorder : {&state_->usual, &state_->costly}) {
     for (const History& history : recorder->histories()) {
       const Domain& domain = history.channel().domain;
-      auto source = std::ranges::find(sources_, domain, &Source::domain);
-      if (source == sources_.end()) source = sources_.insert(source, Source{.domain = domain});
+      auto source = std::ranges::find(sources_, domain, &DomainHistories::domain);
+      if (source == sources_.end())
+        source = sources_.insert(source, DomainHistories{.domain = domain});
       if (history.is_counter()) {
         source->counter = &history;
       } else {
@@ -101,7 +102,7 @@ void FollowedDevice::tick() {
   if (!thread_->add(work)) state_->is_busy = false;
 }
 
-EnergyFigure FollowedDevice::Source::energy(TimePoint begin, TimePoint end) const {
+EnergyFigure FollowedDevice::DomainHistories::energy(TimePoint begin, TimePoint end) const {
   return domain_energy(counter, gauges, {.begin = begin, .end = end});
 }
 

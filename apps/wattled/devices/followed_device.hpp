@@ -31,21 +31,21 @@ class FollowedDevice {
   void tick();
 
   /// What shows the energy of a domain.
-  struct Source {
+  struct DomainHistories {
     Domain domain;
     const History* counter = nullptr;      ///< null: there is none
     std::vector<const History*> gauges{};  ///< of power
 
     [[nodiscard]] EnergyFigure energy(TimePoint begin, TimePoint end) const;
   };
-  [[nodiscard]] const std::vector<Source>& sources() const noexcept { return sources_; }
+  [[nodiscard]] const std::vector<DomainHistories>& sources() const noexcept { return sources_; }
 
  private:
   struct State;
 
   std::shared_ptr<State> state_;  ///< shared with the jobs of the thread
   std::shared_ptr<Worker> thread_;
-  std::vector<Source> sources_;
+  std::vector<DomainHistories> sources_;
   unsigned ticks_ = 0;
 };
 

@@ -147,10 +147,10 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
 
 void Gpus::add(Gpu gpu) {
   const wire::DeviceId id = gpu.entry.id;
-  gpus_.emplace(id, Served{.entry = std::move(gpu.entry),
-                           .sensor = gpu.sensor,
-                           .paced = gpu.paced ? gpu.paced : gpu.sensor,
-                           .thread = gpu.thread ? gpu.thread : std::make_shared<Worker>()});
+  gpus_.emplace(id, AskedGpu{.entry = std::move(gpu.entry),
+                             .sensor = gpu.sensor,
+                             .paced = gpu.paced ? gpu.paced : gpu.sensor,
+                             .thread = gpu.thread ? gpu.thread : std::make_shared<Worker>()});
   ids_.insert(std::ranges::upper_bound(ids_, id), id);
 }
 
@@ -162,7 +162,7 @@ std::vector<wire::GpuEntry> Gpus::entries() const {
 }
 
 GpuHandle Gpus::handle(wire::DeviceId id) const {
-  const Served& gpu = gpus_.at(id);
+  const AskedGpu& gpu = gpus_.at(id);
   return {id, gpu.thread, gpu.sensor};
 }
 
@@ -176,7 +176,7 @@ struct Gpus::PendingQuestion {
 
 std::optional<DeviceFault> Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
                                          std::function<void(const GpuAnswer&)> then) {
-  Served& gpu = gpus_.at(id);
+  AskedGpu& gpu = gpus_.at(id);
   std::shared_ptr<PendingQuestion>& pending = gpu.pending[question];
   // Until the driver call starts, callers with the same question join. So the answer is newer than
   // each of their requests, and any number of callers costs at most two driver calls.

@@ -132,7 +132,7 @@ class Gpus {
  private:
   struct GatheredAnswers;
   struct PendingQuestion;
-  struct Served {
+  struct AskedGpu {
     wire::GpuEntry entry;
     std::shared_ptr<Sensor> sensor;
     std::shared_ptr<Sensor> paced;
@@ -143,7 +143,7 @@ class Gpus {
   };
 
   Loop& loop_;
-  std::map<wire::DeviceId, Served> gpus_;
+  std::map<wire::DeviceId, AskedGpu> gpus_;
   Ids ids_;
 };
 

@@ -23,7 +23,7 @@ Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
   return gpu;
 }
 
-using Counters = std::map<Domain, Cpus::Place>;
+using Counters = std::map<Domain, Cpus::ChannelPlace>;
 
 Counters counters_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
   Counters counters;
@@ -59,16 +59,16 @@ std::vector<Cpus::Cpu> cpus_of(const Counters& counters, const std::vector<CpuZo
   return cpus;
 }
 
-bool has(const std::vector<Scope>& enabled, Scope scope) {
+bool has(const std::vector<TokenScope>& enabled, TokenScope scope) {
   return std::ranges::find(enabled, scope) != enabled.end();
 }
 
 }  // namespace
 
-Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
+Inventory take_inventory(Survey found, const std::vector<TokenScope>& enabled,
                          const std::vector<CpuZone>& zones) {
-  const bool has_gpus = has(enabled, Scope::gpu_read) || has(enabled, Scope::gpu_control);
-  const bool has_cpus = has(enabled, Scope::cpu_read);
+  const bool has_gpus = has(enabled, TokenScope::gpu_read) || has(enabled, TokenScope::gpu_control);
+  const bool has_cpus = has(enabled, TokenScope::cpu_read);
   const std::map<Domain, std::uint32_t> numbers = gpu_numbers(found_gpus(found));
   Inventory inventory;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
@@ -109,9 +109,9 @@ SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed,
 
 }  // namespace
 
-void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vector<Scope>& enabled,
-                    std::chrono::nanoseconds streamed) {
-  if (!has(enabled, Scope::gpu_read)) return;
+void add_to_history(EnergyHistory& history, Inventory& inventory,
+                    const std::vector<TokenScope>& enabled, std::chrono::nanoseconds streamed) {
+  if (!has(enabled, TokenScope::gpu_read)) return;
   std::vector<std::unique_ptr<Sensor>> sensors;
   sensors.reserve(inventory.gpus.size());
   for (Gpus::Gpu& gpu : inventory.gpus) {
@@ -125,7 +125,7 @@ void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vec
 }
 
 std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
-                                                    const std::vector<Scope>& enabled,
+                                                    const std::vector<TokenScope>& enabled,
                                                     const EnergyHistoryOptions& options, Loop& loop,
                                                     const TimeSource& clock) {
   std::vector<std::unique_ptr<Sensor>> sensors;
@@ -139,7 +139,7 @@ std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
   return history;
 }
 
-void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
+void follow_devices(Inventory& inventory, const std::vector<TokenScope>& enabled,
                     std::chrono::nanoseconds streamed, const TimeSource& clock) {
   const auto follow = [&](Gpus::Gpu& device) {
     const auto sensor =
@@ -151,7 +151,7 @@ void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
   };
   for (Gpus::Gpu& gpu : inventory.gpus) {
     const bool has_counter = gpu.entry.cumulative_energy_available == true;
-    if (has(enabled, Scope::gpu_read) && !has_counter) follow(gpu);
+    if (has(enabled, TokenScope::gpu_read) && !has_counter) follow(gpu);
   }
   for (Gpus::Gpu& other : inventory.others) follow(other);
 }

@@ -10,7 +10,7 @@ PowerPyramid::PowerPyramid(std::size_t kept) {
   }
 }
 
-void PowerPyramid::Level::push(const PowerSummary& summary) {
+void PowerPyramid::PyramidLevel::push(const PowerSummary& summary) {
   const auto place = static_cast<std::size_t>(count % capacity);
   if (place == ring.size()) {
     ring.push_back(summary);
@@ -23,7 +23,7 @@ void PowerPyramid::Level::push(const PowerSummary& summary) {
 void PowerPyramid::push(const PowerSummary& slot) {
   levels_.front().push(slot);
   for (std::size_t i = 1; i < levels_.size() && levels_[i - 1].count % kFan == 0; ++i) {
-    const Level& below = levels_[i - 1];
+    const PyramidLevel& below = levels_[i - 1];
     PowerSummary sum;
     for (std::uint64_t number = below.count - kFan; number < below.count; ++number) {
       sum.add(below.at(number));

@@ -53,7 +53,7 @@ class PowerPyramid {
 
  private:
   /// A ring.
-  struct Level {
+  struct PyramidLevel {
     std::size_t capacity;
     std::vector<PowerSummary> ring;
     std::uint64_t count = 0;  ///< that were pushed
@@ -67,7 +67,7 @@ class PowerPyramid {
     void push(const PowerSummary& summary);
   };
 
-  std::vector<Level> levels_;
+  std::vector<PyramidLevel> levels_;
 };
 
 template <class Look>

@@ -64,16 +64,16 @@ MeasuredEnergy ServedUnits::energy_of(std::size_t place, TimePoint begin, TimePo
   return found->figure.measured();
 }
 
-ServedUnits::Start ServedUnits::start(const StartedUnit& unit) {
+ServedUnits::UnitStart ServedUnits::start(const StartedUnit& unit) {
   if (!units_) begin();
   const Name name(unit.tag, unit.id);
-  if (deadlines_.contains(name)) return Start::runs_already;
-  if (deadlines_.size() >= kMostRunning) return Start::full;
-  if (!units_->take(start_of(unit), loop_.now())) return Start::invalid;
+  if (deadlines_.contains(name)) return UnitStart::runs_already;
+  if (deadlines_.size() >= kMostRunning) return UnitStart::full;
+  if (!units_->take(start_of(unit), loop_.now())) return UnitStart::invalid;
   const TimePoint deadline = loop_.now() + unit.timeout;
   deadlines_.emplace(name, deadline);
   overdue_.emplace(deadline, name);
-  return Start::started;
+  return UnitStart::started;
 }
 
 bool ServedUnits::end(const std::string& tag, const std::string& id, double work) {

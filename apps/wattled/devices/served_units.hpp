@@ -45,13 +45,13 @@ class ServedUnits {
   /// Gets each unit whose energy is final. Before the first one starts.
   void on_done(detail::UnitDone done) { done_ = std::move(done); }
 
-  enum class Start : std::uint8_t {
+  enum class UnitStart : std::uint8_t {
     started,
     runs_already,
     full,     ///< as many run as may
     invalid,  ///< its weight is none
   };
-  [[nodiscard]] Start start(const StartedUnit& unit);
+  [[nodiscard]] UnitStart start(const StartedUnit& unit);
   /// False: no such unit runs.
   [[nodiscard]] bool end(const std::string& tag, const std::string& id, double work);
   /// An ID that no unit of this daemon had, and none of an earlier one.

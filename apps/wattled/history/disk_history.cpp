@@ -153,7 +153,7 @@ void DiskHistory::load(const DiskHistoryOptions& options) {
 void DiskHistory::write() {
   const TimePoint now = loop_.now();
   note_set_back(stored_time(now));
-  const ValueCollector::Collected collected = collector_.collect(history_.sources(), now);
+  const ValueCollector::CollectedValues collected = collector_.collect(history_.sources(), now);
   for (const StoredChannel& channel : collected.new_channels) {
     unwritten_channels_ += encode(channel, session_);
   }

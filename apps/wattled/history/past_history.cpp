@@ -111,7 +111,7 @@ void PastHistory::note_gap() {
   }
 }
 
-std::optional<PastHistory::Place> PastHistory::place_of(const StoredChannel& stored) {
+std::optional<PastHistory::SessionChannel> PastHistory::place_of(const StoredChannel& stored) {
   const Key key{stored.channel.domain, stored.device};
   const auto known = domains_.find(key);
   bool starts_era = known == domains_.end();
@@ -122,9 +122,9 @@ std::optional<PastHistory::Place> PastHistory::place_of(const StoredChannel& sto
                                          [](const auto& each) { return each->channel().metric; });
     starts_era = found != channels.end();
     if (starts_era && is_same_kind((*found)->channel(), stored.channel)) {
-      return Place{.key = key,
-                   .era = eras.size() - 1,
-                   .channel = static_cast<std::size_t>(found - channels.begin())};
+      return SessionChannel{.key = key,
+                            .era = eras.size() - 1,
+                            .channel = static_cast<std::size_t>(found - channels.begin())};
     }
   }
   // Before anything is kept: what is left out takes no memory.
@@ -135,7 +135,7 @@ std::optional<PastHistory::Place> PastHistory::place_of(const StoredChannel& sto
   auto& channels = eras.back().channels;
   channels.push_back(std::move(added));
   ++channels_;
-  return Place{.key = key, .era = eras.size() - 1, .channel = channels.size() - 1};
+  return SessionChannel{.key = key, .era = eras.size() - 1, .channel = channels.size() - 1};
 }
 
 void PastHistory::add(const StoredChannel& stored) {

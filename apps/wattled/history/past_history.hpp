@@ -100,7 +100,7 @@ class PastHistory {
  private:
   using Key = std::pair<Domain, std::string>;
   /// A channel of the present session.
-  struct Place {
+  struct SessionChannel {
     Key key;
     std::size_t era = 0;
     std::size_t channel = 0;
@@ -110,13 +110,13 @@ class PastHistory {
   std::size_t add(const ValueBatch& batch);
   std::size_t add(PastEra& era, PastChannel& channel, const ChannelValues& values);
   /// The channel in the last era of its domain; starts an era where its description is another.
-  [[nodiscard]] std::optional<Place> place_of(const StoredChannel& stored);
+  [[nodiscard]] std::optional<SessionChannel> place_of(const StoredChannel& stored);
   void note_gap();
 
   PastOptions options_;
   std::map<Key, std::vector<PastEra>> domains_;
   std::size_t channels_ = 0;  ///< in all eras
-  std::map<std::uint64_t, Place> places_;
+  std::map<std::uint64_t, SessionChannel> places_;
   std::optional<std::uint64_t> session_{};
   std::uint64_t next_batch_ = 0;
   bool has_skipped_ = false;  ///< values of this chunk, of a channel without a description

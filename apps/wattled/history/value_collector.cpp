@@ -26,9 +26,9 @@ std::optional<TimePoint> first_step(TimePoint begin, TimePoint end) {
 
 }  // namespace
 
-ValueCollector::Collected ValueCollector::collect(const std::vector<HistorySource>& sources,
-                                                  TimePoint now) {
-  Collected collected{.new_channels = {}, .batch = {.number = batches_, .channels = {}}};
+ValueCollector::CollectedValues ValueCollector::collect(const std::vector<HistorySource>& sources,
+                                                        TimePoint now) {
+  CollectedValues collected{.new_channels = {}, .batch = {.number = batches_, .channels = {}}};
   for (const HistorySource& source : sources) {
     const auto [found, is_new] = cursors_.try_emplace(source.history);
     Cursor& cursor = found->second;

@@ -22,12 +22,12 @@ struct HistorySource {
 /// Threads: one at a time; those that read devices go on.
 class ValueCollector {
  public:
-  struct Collected {
+  struct CollectedValues {
     std::vector<StoredChannel> new_channels;  ///< seen for the first time
     ValueBatch batch;
   };
   /// What was read until `now`. Batches with values are numbered in their order.
-  [[nodiscard]] Collected collect(const std::vector<HistorySource>& sources, TimePoint now);
+  [[nodiscard]] CollectedValues collect(const std::vector<HistorySource>& sources, TimePoint now);
 
  private:
   /// How far a channel was taken.

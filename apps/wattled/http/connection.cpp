@@ -51,7 +51,7 @@ Connection::~Connection() { Stream::unsubscribe(*this); }
 void Connection::start() {
   set_deadline(kIdlePatience);
   report_partial_record();
-  if (state_ == State::closed) return;
+  if (state_ == ConnectionStage::closed) return;
   // The request has often arrived with the connection.
   if (peer_.is_local_socket) return read();
   wait_readable();
@@ -59,14 +59,15 @@ void Connection::start() {
 
 void Connection::cut() {
   if (is_unread()) owner_.service().turn_away(TurnedAway::unread);
-  if (is_guest() && state_ == State::reading) {
+  if (is_guest() && state_ == ConnectionStage::reading) {
     owner_.service().turn_away(reason_of(shortage_));
   }
   close();
 }
 
 bool Connection::is_unread() const noexcept {
-  return state_ == State::writing || (state_ == State::streaming && !frames_.empty());
+  return state_ == ConnectionStage::writing ||
+         (state_ == ConnectionStage::streaming && !frames_.empty());
 }
 
 Response Connection::response_of(Shortage shortage) {
@@ -81,9 +82,9 @@ TurnedAway Connection::reason_of(Shortage shortage) noexcept {
 }
 
 void Connection::close() {
-  if (state_ == State::closed) return;
+  if (state_ == ConnectionStage::closed) return;
   const auto self = shared_from_this();
-  state_ = State::closed;
+  state_ = ConnectionStage::closed;
   Stream::unsubscribe(*this);
   right_.reset();
   watch_.reset();
@@ -106,17 +107,17 @@ void Connection::set_answer_deadline() {
 bool Connection::has_lost_its_right() const { return right_ && !owner_.service().is_good(*right_); }
 
 bool Connection::is_overdue(TimePoint now) const {
-  if (state_ == State::closed) return false;
+  if (state_ == ConnectionStage::closed) return false;
   if (has_lost_its_right()) return true;
-  const bool is_waited_for =
-      state_ != State::answering && (state_ != State::streaming || !frames_.empty());
+  const bool is_waited_for = state_ != ConnectionStage::answering &&
+                             (state_ != ConnectionStage::streaming || !frames_.empty());
   return is_waited_for && now >= deadline_;
 }
 
 void Connection::end_overdue(TimePoint now) {
   if (!is_overdue(now)) return;
   if (has_lost_its_right()) return close();
-  if (state_ == State::reading && !in_.empty()) {
+  if (state_ == ConnectionStage::reading && !in_.empty()) {
     return refuse(error_response(408, "The request took too long."));
   }
   cut();
@@ -151,14 +152,14 @@ void Connection::take_turn() {
   is_scheduled_ = false;
   if (!std::exchange(has_requests_, false)) return read();
   process();
-  if (state_ == State::reading && !has_requests_) listen_again();
+  if (state_ == ConnectionStage::reading && !has_requests_) listen_again();
 }
 
 void Connection::report_partial_record() {
   const bool has_partial_record = transport_->has_partial_record();
   if (has_partial_record == has_partial_record_) return;
   has_partial_record_ = has_partial_record;
-  if (state_ == State::reading && in_.empty()) {
+  if (state_ == ConnectionStage::reading && in_.empty()) {
     set_deadline(has_partial_record ? kHeadPatience : kIdlePatience);
   }
   owner_.set_partial_record(*this, has_partial_record);
@@ -181,14 +182,14 @@ void Connection::wait_writable() {
 void Connection::read() {
   // While a request is being answered, later bytes stay in the socket.
   const auto listens = [&] {
-    const bool is_open =
-        state_ == State::reading || state_ == State::streaming || state_ == State::ending;
+    const bool is_open = state_ == ConnectionStage::reading ||
+                         state_ == ConnectionStage::streaming || state_ == ConnectionStage::ending;
     return is_open && !has_failed_ && !has_requests_;
   };
   if (!listens()) return;
   while (read_some() && listens() && transport_->has_more()) {
   }
-  if (state_ != State::closed) report_partial_record();
+  if (state_ != ConnectionStage::closed) report_partial_record();
   if (listens()) wait_readable();
 }
 
@@ -205,7 +206,7 @@ bool Connection::read_some() {
 
 void Connection::take(std::span<const char> bytes) {
   // Bytes from a client that receives a stream, or is being turned away, are ignored.
-  if (state_ != State::reading) return;
+  if (state_ != ConnectionStage::reading) return;
   if (in_.empty()) set_deadline(kHeadPatience);
   in_.append(bytes.data(), bytes.size());
   process();
@@ -216,7 +217,7 @@ void Connection::take(std::span<const char> bytes) {
 // NOLINTBEGIN(misc-no-recursion)
 void Connection::process() {
   if (std::exchange(is_processing_, true)) return;
-  for (int handled = 0; state_ == State::reading; ++handled) {
+  for (int handled = 0; state_ == ConnectionStage::reading; ++handled) {
     // An empty line may come before a request (RFC 9112, 2.2).
     while (in_.starts_with("\r\n")) in_.erase(0, 2);
     const auto length = head_length(in_);
@@ -263,7 +264,7 @@ void Connection::handle_head(std::string_view head) {
     return refuse(response_of(shortage_));
   }
   owner_.set_busy(*this, true);
-  state_ = State::answering;
+  state_ = ConnectionStage::answering;
   keeps_alive_ = request.head.keeps_alive && !is_guest();
   is_old_ = request.head.is_http_1_0;
   if (!reader_.empty() && request.head.method == "OPTIONS") return answer(preflight_answer());
@@ -272,12 +273,12 @@ void Connection::handle_head(std::string_view head) {
 
 void Connection::refuse(const Response& response) {
   keeps_alive_ = false;
-  state_ = State::answering;
+  state_ = ConnectionStage::answering;
   answer(response);
 }
 
 void Connection::answer(const Response& response) {
-  if (state_ != State::answering) return;
+  if (state_ != ConnectionStage::answering) return;
   // HTTP/1.0 clients keep the connection only on request of the server.
   if (is_old_) keeps_alive_ = false;
   out_ = render(response, keeps_alive_, reader_);
@@ -287,15 +288,15 @@ void Connection::answer(const Response& response) {
 }
 
 void Connection::begin_writing() {
-  state_ = State::writing;
+  state_ = ConnectionStage::writing;
   answer_deadline_ = owner_.loop().now() + kAnswerPatience;
   set_answer_deadline();
   write();
 }
 
 void Connection::write() {
-  if (state_ == State::closed || has_failed_) return;
-  if (state_ == State::streaming) {
+  if (state_ == ConnectionStage::closed || has_failed_) return;
+  if (state_ == ConnectionStage::streaming) {
     while (!frames_.empty()) {
       const auto sent = send_some(frames_.next());
       if (!sent) return fail_later();
@@ -306,7 +307,7 @@ void Connection::write() {
     owner_.set_busy(*this, true);
     return;
   }
-  if (state_ != State::writing) return;
+  if (state_ != ConnectionStage::writing) return;
   const auto sent = send_some(out_);
   if (!sent) return fail_later();
   out_.erase(0, *sent);
@@ -315,7 +316,7 @@ void Connection::write() {
     // Who does not read makes room for others.
     owner_.set_busy(*this, false);
     note_unread();
-    if (state_ == State::writing) wait_writable();
+    if (state_ == ConnectionStage::writing) wait_writable();
     return;
   }
   out_ = {};
@@ -325,18 +326,18 @@ void Connection::write() {
 
 void Connection::answered() {
   if (!keeps_alive_) return end();
-  state_ = State::reading;
+  state_ = ConnectionStage::reading;
   is_head_ = false;
   owner_.set_busy(*this, false);
   set_deadline(in_.empty() ? kIdlePatience : kHeadPatience);
   process();
-  if (state_ == State::reading) listen_again();
+  if (state_ == ConnectionStage::reading) listen_again();
 }
 // NOLINTEND(misc-no-recursion)
 
 void Connection::end() {
   // Closing with unread bytes could discard the answer before the client reads it (RFC 9112, 9.6).
-  state_ = State::ending;
+  state_ = ConnectionStage::ending;
   transport_->finish();
   in_ = {};
   has_requests_ = false;
@@ -350,13 +351,13 @@ Subscriber* Connection::begin_stream(std::shared_ptr<const StreamRight> right) {
     answer(error_response(505, "A stream needs HTTP/1.1."));
     return nullptr;
   }
-  if (state_ != State::answering) return nullptr;
+  if (state_ != ConnectionStage::answering) return nullptr;
   if (is_head_) {
     out_ = stream_head(reader_);
     begin_writing();
     return nullptr;
   }
-  state_ = State::streaming;
+  state_ = ConnectionStage::streaming;
   right_ = std::move(right);
   in_ = {};
   has_requests_ = false;
@@ -367,7 +368,7 @@ Subscriber* Connection::begin_stream(std::shared_ptr<const StreamRight> right) {
 }
 
 void Connection::deliver(const Frame& frame) {
-  if (state_ != State::streaming || has_failed_) return;
+  if (state_ != ConnectionStage::streaming || has_failed_) return;
   if (!frames_.empty()) {
     if (!frames_.push(frame)) owner_.service().count_dropped();
     return;

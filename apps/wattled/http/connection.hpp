@@ -89,7 +89,7 @@ class Connection final : public HttpExchange,
   }
 
  private:
-  enum class State : std::uint8_t {
+  enum class ConnectionStage : std::uint8_t {
     reading,    ///< waits for a request, or the rest of one
     answering,  ///< a request is being answered
     writing,    ///< an answer waits for room
@@ -145,7 +145,7 @@ class Connection final : public HttpExchange,
   TimePoint answer_deadline_;  ///< however fast the client reads
   Shortage shortage_;
   Connections::iterator place_;
-  State state_ = State::reading;
+  ConnectionStage state_ = ConnectionStage::reading;
   bool is_busy_ = false;
   bool keeps_alive_ = true;
   bool is_old_ = false;   ///< the request is of HTTP/1.0

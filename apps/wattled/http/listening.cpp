@@ -139,16 +139,17 @@ bool is_loopback(const sockaddr_storage& address) {
 
 }  // namespace
 
-Listener listen_at_file(const SocketFileOptions& options) {
+ListeningSocket listen_at_file(const SocketFileOptions& options) {
   const std::string& path = options.path;
   const auto address = UnixAddress::of(path);
   if (!address) fail_at_file(path, "the path of a socket has 1 to 107 bytes");
   make_folder(options);
   remove_stale_socket(path, *address);
-  Listener listener{.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
-                    .is_local_socket = true,
-                    .is_loopback = true,
-                    .name = path};
+  ListeningSocket listener{
+      .fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      .is_local_socket = true,
+      .is_loopback = true,
+      .name = path};
   // The file gets the mode of the socket: no chmod by name is needed.
   if (::fchmod(listener.fd.get(), options.mode) != 0) {
     fail_at_file(path, "cannot set its permissions", errno);
@@ -190,7 +191,7 @@ TcpAddress parse_tcp_address(const std::string& text) {
   return {.host = host, .port = *port};
 }
 
-Listener listen_at_tcp(const TcpAddress& address) {
+ListeningSocket listen_at_tcp(const TcpAddress& address) {
   const std::string wanted = fmt::format("{}:{}", address.host, address.port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -200,7 +201,7 @@ Listener listen_at_tcp(const TcpAddress& address) {
       ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &list);
   if (found != 0) fail(wanted, ::gai_strerror(found), tcp_remedy(0));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
-  Listener listener{
+  ListeningSocket listener{
       .fd = Fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       .name = {}};
   const int on = 1;
@@ -217,7 +218,7 @@ Listener listen_at_tcp(const TcpAddress& address) {
   return listener;
 }
 
-Listener adopt_listener(Fd fd) {
+ListeningSocket adopt_listener(Fd fd) {
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;
   int listens = 0;
@@ -228,7 +229,7 @@ Listener adopt_listener(Fd fd) {
       listens != 0;
   if (!is_listening)
     throw Error("cannot use a descriptor of the service manager: it is not a listening socket");
-  Listener listener{.fd = std::move(fd), .name = {}};
+  ListeningSocket listener{.fd = std::move(fd), .name = {}};
   if (bound.ss_family == AF_UNIX) {
     listener.is_local_socket = listener.is_loopback = true;
     listener.name = unix_name(bound, length);
@@ -239,7 +240,7 @@ Listener adopt_listener(Fd fd) {
   return listener;
 }
 
-void remove_socket_file(const Listener& listener) noexcept {
+void remove_socket_file(const ListeningSocket& listener) noexcept {
   struct stat now {};
   const bool is_ours = listener.inode != 0 && ::lstat(listener.name.c_str(), &now) == 0 &&
                        now.st_dev == listener.device && now.st_ino == listener.inode;

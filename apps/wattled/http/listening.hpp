@@ -12,7 +12,7 @@
 namespace wattle::daemon {
 
 /// A listening socket.
-struct Listener {
+struct ListeningSocket {
   Fd fd;
   bool is_local_socket = false;
   bool is_loopback = false;  ///< only this machine can reach it
@@ -34,7 +34,7 @@ struct SocketFileOptions {
 
 /// Makes missing parent folders. Replaces a socket file at which no process listens. Throws `Error`
 /// for any other file, for a socket in use, and if it cannot find out.
-[[nodiscard]] Listener listen_at_file(const SocketFileOptions& options);
+[[nodiscard]] ListeningSocket listen_at_file(const SocketFileOptions& options);
 
 struct TcpAddress {
   std::string host;
@@ -44,13 +44,13 @@ struct TcpAddress {
 [[nodiscard]] TcpAddress parse_tcp_address(const std::string& text);
 
 /// Throws `Error`: no such address, port in use. Port 0: the kernel chooses a free port.
-[[nodiscard]] Listener listen_at_tcp(const TcpAddress& address);
+[[nodiscard]] ListeningSocket listen_at_tcp(const TcpAddress& address);
 
 /// Takes over a socket of the service manager. Throws `Error` if `fd` is not a listening socket.
-[[nodiscard]] Listener adopt_listener(Fd fd);
+[[nodiscard]] ListeningSocket adopt_listener(Fd fd);
 
 /// Removes the socket file if it is still the one made here. Call it while the socket is open: then
 /// no other file can have the same inode.
-void remove_socket_file(const Listener& listener) noexcept;
+void remove_socket_file(const ListeningSocket& listener) noexcept;
 
 }  // namespace wattle::daemon

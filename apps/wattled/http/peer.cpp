@@ -63,7 +63,7 @@ std::string client_of(const sockaddr_storage& address) {
   return fmt::format("{}/64", text_of(AF_INET6, &network));
 }
 
-Peer peer_of(const Listener& listener, int fd) {
+Peer peer_of(const ListeningSocket& listener, int fd) {
   Peer peer{.is_local_socket = listener.is_local_socket,
             .at_loopback = listener.is_loopback,
             .name = "?"};

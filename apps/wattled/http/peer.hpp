@@ -21,7 +21,7 @@ struct Peer {
 };
 
 /// The peer of `fd`, a connection accepted at `listener`.
-[[nodiscard]] Peer peer_of(const Listener& listener, int fd);
+[[nodiscard]] Peer peer_of(const ListeningSocket& listener, int fd);
 
 /// The address as text: "127.0.0.1", "2001:db8::1"; "?" for any other family.
 [[nodiscard]] std::string address_text(const sockaddr_storage& address);

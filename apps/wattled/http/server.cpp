@@ -52,15 +52,15 @@ bool has_waiting_client(int listener) {
 
 }  // namespace
 
-Server::Server(Loop& loop, Service& service, std::vector<Listener> listeners,
-               const ServerOptions& options)
+Server::Server(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
+               const HttpServerOptions& options)
     : loop_(loop),
       service_(service),
       options_(options),
       places_(options.places),
       sweeper_(loop, kSweep, [this] { sweep(); }),
       pause_(loop.make_timer()) {
-  for (Listener& listener : listeners) {
+  for (ListeningSocket& listener : listeners) {
     Door& door = doors_.emplace_back();
     door.listener = std::move(listener);
     door.watch = loop_.watch(door.listener.fd.get(), [this, &door] {

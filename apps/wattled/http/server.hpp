@@ -19,7 +19,7 @@
 
 namespace wattle::daemon {
 
-struct ServerOptions {
+struct HttpServerOptions {
   /// At a limit, the connection that has been idle longest is closed to make room.
   PlaceLimits places{};
   /// For every socket except Unix sockets; null: no encryption. Outlives the server.
@@ -29,8 +29,8 @@ struct ServerOptions {
 /// Threads: the loop's.
 class Server final : public ConnectionOwner {
  public:
-  Server(Loop& loop, Service& service, std::vector<Listener> listeners,
-         const ServerOptions& options = {});
+  Server(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
+         const HttpServerOptions& options = {});
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   /// Closes everything at once. Streams get no final chunk: clients must see a break, not an end.
@@ -56,7 +56,7 @@ class Server final : public ConnectionOwner {
  private:
   /// A listening socket.
   struct Door {
-    Listener listener;
+    ListeningSocket listener;
     std::unique_ptr<Watch> watch;
     bool is_waiting = false;
   };
@@ -82,7 +82,7 @@ class Server final : public ConnectionOwner {
 
   Loop& loop_;
   Service& service_;
-  ServerOptions options_;
+  HttpServerOptions options_;
   std::list<Door> doors_;
   Connections waiting_;  ///< idle, longest first
   Connections busy_;

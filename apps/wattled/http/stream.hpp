@@ -90,7 +90,7 @@ class Stream {
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
  private:
-  struct Device {
+  struct SubscribedDevice {
     std::size_t subscribers = 0;
     PowerChange last;  ///< no power before the first value
   };
@@ -125,7 +125,7 @@ class Stream {
 
   DeviceType type_;
   wire::StreamFormat format_;
-  std::map<wire::DeviceId, Device> devices_;  ///< with subscribers
+  std::map<wire::DeviceId, SubscribedDevice> devices_;  ///< with subscribers
   SubscriberGroups groups_;
   std::size_t subscribers_ = 0;
   std::uint64_t events_ = 0;

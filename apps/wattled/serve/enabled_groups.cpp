@@ -13,7 +13,7 @@ namespace {
 
 /// What is no scope.
 enum class Extra : std::uint8_t { dashboard, shares };
-using Group = std::variant<Scope, Extra>;
+using Group = std::variant<TokenScope, Extra>;
 
 constexpr auto kGroups = [] {
   WordTable<Group, kScopes.size() + 2> groups{};
@@ -31,15 +31,15 @@ EnabledGroups enabled_groups(std::string_view list) {
     const Group group = value_of_word("--enable", item, kGroups);
     if (const Extra* const extra = std::get_if<Extra>(&group)) {
       (*extra == Extra::shares ? enabled.has_shares : enabled.has_dashboard) = true;
-    } else if (std::ranges::count(enabled.scopes, std::get<Scope>(group)) == 0) {
-      enabled.scopes.push_back(std::get<Scope>(group));
+    } else if (std::ranges::count(enabled.scopes, std::get<TokenScope>(group)) == 0) {
+      enabled.scopes.push_back(std::get<TokenScope>(group));
     }
   }
   if (!enabled.scopes.empty()) return enabled;
   if (!enabled.has_dashboard && !enabled.has_shares) {
     throw InvalidArgument("--enable takes a list of what to serve, not ''");
   }
-  enabled.scopes = {Scope::gpu_read, Scope::cpu_read};
+  enabled.scopes = {TokenScope::gpu_read, TokenScope::cpu_read};
   return enabled;
 }
 

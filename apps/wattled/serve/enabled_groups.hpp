@@ -9,7 +9,7 @@
 namespace wattle::daemon {
 
 struct EnabledGroups {
-  std::vector<Scope> scopes;  ///< each once; if none is listed, those for reading
+  std::vector<TokenScope> scopes;  ///< each once; if none is listed, those for reading
   bool has_dashboard = false;
   bool has_shares = false;
 };

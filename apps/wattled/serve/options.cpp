@@ -66,9 +66,9 @@ struct Raw {
   TokenOptions token;
 };
 
-enum class Mode : std::uint8_t { file, tcp };
+enum class ListenMode : std::uint8_t { file, tcp };
 
-constexpr WordTable<Mode, 2> kModes = {{{"uds", Mode::file}, {"tcp", Mode::tcp}}};
+constexpr WordTable<ListenMode, 2> kModes = {{{"uds", ListenMode::file}, {"tcp", ListenMode::tcp}}};
 constexpr WordTable<wire::StreamFormat, 2> kStreamFormats = {
     {{"per-device", wire::StreamFormat::per_device}, {"snapshot", wire::StreamFormat::snapshot}}};
 constexpr WordTable<Exporter, 4> kExporters = {{{"dcgm", Exporter::dcgm},
@@ -127,7 +127,7 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
   check(options.shares.has_value(), "--enable shares is not given", kShareOptions);
   check(has_key, "--signing-key-path is not given",
         {"--revoked", "--audience", "--max-streams-per-token"});
-  check(std::ranges::count(options.enabled, Scope::gpu_control) > 0,
+  check(std::ranges::count(options.enabled, TokenScope::gpu_control) > 0,
         "--enable gpu-control is not given",
         {"--keep-settings", "--settings-journal", "--gpu-command-overrides"});
   check(false, "one thread serves all clients", {"--num-workers"});
@@ -136,10 +136,10 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
 
 ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   ServeOptions serve = std::move(raw.serve);
-  const std::vector<Mode> modes = all_chosen("--mode", raw.mode, kModes);
+  const std::vector<ListenMode> modes = all_chosen("--mode", raw.mode, kModes);
   if (modes.empty()) refuse_value("--mode", "uds, tcp or uds,tcp", raw.mode);
-  serve.serves_file = std::ranges::count(modes, Mode::file) > 0;
-  serve.serves_tcp = std::ranges::count(modes, Mode::tcp) > 0;
+  serve.serves_file = std::ranges::count(modes, ListenMode::file) > 0;
+  serve.serves_tcp = std::ranges::count(modes, ListenMode::tcp) > 0;
   serve.socket.mode = permissions_of(raw.permissions);
   serve.tcp = parse_tcp_address(raw.tcp);
   if (!serve.tls_certificate.empty() && serve.tls_key.empty()) {

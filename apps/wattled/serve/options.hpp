@@ -39,7 +39,7 @@ struct ServeOptions {
   std::string tls_certificate;  ///< empty: no encryption
   std::string tls_key;
   std::string tls_client_authorities;  ///< empty: clients need no certificate
-  std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
+  std::vector<TokenScope> enabled{TokenScope::gpu_read, TokenScope::cpu_read};
   std::optional<SharesOptions> shares{};  ///< absent: energy is not divided
   PageOptions pages{};
   std::vector<Exporter> compat_metrics{};  ///< whose names /metrics serves, too
@@ -73,7 +73,7 @@ struct ServeOptions {
 struct TokenOptions {
   std::string key_path;
   std::string user;
-  std::vector<Scope> scopes;
+  std::vector<TokenScope> scopes;
   std::string audience;                    ///< empty: for every server with the key
   std::optional<std::int64_t> lifetime_s;  ///< absent: for ever
 };

@@ -55,7 +55,7 @@ std::size_t possible_connections(std::size_t wanted) {
 }
 
 bool controls_gpus(const ServeOptions& options) {
-  return std::ranges::count(options.enabled, Scope::gpu_control) > 0;
+  return std::ranges::count(options.enabled, TokenScope::gpu_control) > 0;
 }
 
 /// Null: drivers set GPUs. Call it while there is one thread.
@@ -76,7 +76,7 @@ void log_commands(const CommandRunner* commands, const ServeOptions& options) {
 }
 
 /// The socket for setting GPUs should be open to fewer users than the one for reading.
-void check_control(const std::vector<Listener>& listeners, bool makes_file,
+void check_control(const std::vector<ListeningSocket>& listeners, bool makes_file,
                    const ServeOptions& options) {
   constexpr mode_t kOthers = 0007;
   const auto refuse_everybody = [](const std::string& place, std::string_view remedy) {
@@ -89,7 +89,7 @@ void check_control(const std::vector<Listener>& listeners, bool makes_file,
   if (makes_file && !has_key && (options.socket.mode & kOthers) != 0) {
     refuse_everybody(options.socket.path, "--socket-permissions 0660");
   }
-  for (const Listener& listener : listeners) {
+  for (const ListeningSocket& listener : listeners) {
     if (listener.is_local_socket && !has_key && is_open_to_everybody(listener.name)) {
       refuse_everybody(listener.name, "set SocketMode=0660 in its systemd unit");
     }
@@ -102,10 +102,10 @@ void check_control(const std::vector<Listener>& listeners, bool makes_file,
 }
 
 /// `makes_file`: a socket file is made after this.
-void check_exposure(const std::vector<Listener>& listeners, bool makes_file,
+void check_exposure(const std::vector<ListeningSocket>& listeners, bool makes_file,
                     const ServeOptions& options) {
   if (controls_gpus(options)) check_control(listeners, makes_file, options);
-  for (const Listener& listener : listeners) {
+  for (const ListeningSocket& listener : listeners) {
     if (listener.is_loopback) continue;
     if (options.key_path.empty()) {
       throw Error(
@@ -125,8 +125,8 @@ void check_exposure(const std::vector<Listener>& listeners, bool makes_file,
 
 /// The socket file comes last, after the steps that can fail: it replaces that of an earlier
 /// daemon.
-std::vector<Listener> listen(ServeOptions options, const std::string& user) {
-  std::vector<Listener> listeners = adopted_listeners();
+std::vector<ListeningSocket> listen(ServeOptions options, const std::string& user) {
+  std::vector<ListeningSocket> listeners = adopted_listeners();
   const bool is_service = !listeners.empty();
   if (!is_service && options.serves_tcp) listeners.push_back(listen_at_tcp(options.tcp));
   const bool makes_file = !is_service && options.serves_file;
@@ -138,12 +138,13 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   return listeners;
 }
 
-std::string names_of(const std::vector<Listener>& listeners) {
-  return fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
+std::string names_of(const std::vector<ListeningSocket>& listeners) {
+  return fmt::format("{}",
+                     fmt::join(listeners | std::views::transform(&ListeningSocket::name), " and "));
 }
 
-void log_who_may_connect(const std::vector<Listener>& listeners) {
-  for (const Listener& listener : listeners) {
+void log_who_may_connect(const std::vector<ListeningSocket>& listeners) {
+  for (const ListeningSocket& listener : listeners) {
     if (!listener.is_local_socket) continue;
     const std::string who = who_may_connect(listener.name);
     if (!who.empty()) log_info(fmt::format("{}: {}", printable(listener.name), who));
@@ -151,10 +152,11 @@ void log_who_may_connect(const std::vector<Listener>& listeners) {
 }
 
 /// What strangers at a port see of CPU energy; empty: all of it, or nothing.
-std::string cpu_warning_for(const std::vector<Listener>& listeners, const ServeOptions& options) {
-  const bool reads_cpus = std::ranges::count(options.enabled, Scope::cpu_read) > 0;
+std::string cpu_warning_for(const std::vector<ListeningSocket>& listeners,
+                            const ServeOptions& options) {
+  const bool reads_cpus = std::ranges::count(options.enabled, TokenScope::cpu_read) > 0;
   if (options.public_cpu_period.count() == 0 || !options.key_path.empty() || !reads_cpus) return {};
-  const auto port = std::ranges::find(listeners, false, &Listener::is_local_socket);
+  const auto port = std::ranges::find(listeners, false, &ListeningSocket::is_local_socket);
   return port == listeners.end() ? std::string()
                                  : public_cpu_warning(port->name, options.public_cpu_period);
 }
@@ -318,7 +320,7 @@ int serve(const ServeOptions& options) {
   const std::string user = user_after_root(options.user);
   const NewFolders folders{options.serves_file ? options.socket.path : "",
                            controls_gpus(options) ? options.journal_path : ""};
-  std::vector<Listener> listeners = listen(options, user);
+  std::vector<ListeningSocket> listeners = listen(options, user);
   const SocketFiles files(listeners);
   set_log([](std::string_view message) { log_warning(message); });
   log_commands(commands.get(), options);

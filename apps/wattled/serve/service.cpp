@@ -69,10 +69,10 @@ void Service::divide_energy(SharesOptions options, bool has_strangers) {
 
 DomainKinds Service::missing_kinds() const {
   DomainKinds missing;
-  if (is_enabled(Scope::gpu_read) || is_enabled(Scope::gpu_control)) {
+  if (is_enabled(TokenScope::gpu_read) || is_enabled(TokenScope::gpu_control)) {
     missing.add(DomainKinds::of({DomainCategory::gpu}));
   }
-  if (is_enabled(Scope::cpu_read) && others_.ids().empty()) {
+  if (is_enabled(TokenScope::cpu_read) && others_.ids().empty()) {
     missing.add(DomainKinds::of({DomainCategory::other}));
   }
   for (const wire::DeviceId id : gpus_.ids()) {
@@ -129,14 +129,14 @@ bool Service::has_lost_devices() {
          });
 }
 
-bool Service::is_enabled(Scope group) const noexcept {
+bool Service::is_enabled(TokenScope group) const noexcept {
   return std::ranges::count(options_.enabled, group) > 0;
 }
 
-bool Service::grants(const Request& request, Scope scope) const noexcept {
+bool Service::grants(const Request& request, TokenScope scope) const noexcept {
   if (!is_enabled(scope) || lacks_token(request)) return false;
   if (request.claims) return daemon::grants(*request.claims, scope);
-  return scope != Scope::gpu_control || request.peer.is_local_socket;
+  return scope != TokenScope::gpu_control || request.peer.is_local_socket;
 }
 
 void Service::set_key(std::optional<std::string> key) {
@@ -183,15 +183,15 @@ void Service::tick() {
 }
 
 std::optional<Response> Service::denial(const RouteRequirement& needed, Request& request) {
-  const Scope* const scope = std::get_if<Scope>(&needed);
+  const TokenScope* const scope = std::get_if<TokenScope>(&needed);
   if (scope != nullptr && !is_enabled(*scope)) {
-    if (*scope == Scope::gpu_control) audit(request.peer, "tried to control GPUs");
+    if (*scope == TokenScope::gpu_control) audit(request.peer, "tried to control GPUs");
     return response_of(group_disabled(*scope));
   }
   if (!key_) {
     if (needed == RouteRequirement(RouteAccess::token_if_key_is_set))
       return response_of(authentication_disabled());
-    if (scope == nullptr || *scope != Scope::gpu_control || request.peer.is_local_socket) {
+    if (scope == nullptr || *scope != TokenScope::gpu_control || request.peer.is_local_socket) {
       return std::nullopt;
     }
     // All local users may read through a loopback port, but not set GPUs.
@@ -218,13 +218,13 @@ std::optional<Response> Service::denial(const RouteRequirement& needed, Request&
   }
   request.claims = std::get<Claims>(std::move(checked));
   request.token_id = std::move(id);
-  std::vector<Scope> scopes;
+  std::vector<TokenScope> scopes;
   if (scope != nullptr) scopes.push_back(*scope);
   if (needed == RouteRequirement(RouteAccess::all_reading_scopes)) {
     scopes = options_.enabled;
-    std::erase(scopes, Scope::gpu_control);
+    std::erase(scopes, TokenScope::gpu_control);
   }
-  for (const Scope each : scopes) {
+  for (const TokenScope each : scopes) {
     const auto lacking = authorize(*request.claims, each);
     if (!lacking) continue;
     // Does not log the subject: the signer of the token chose it.

@@ -55,7 +55,7 @@ class HttpExchange {
 };
 
 struct ServiceOptions {
-  std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
+  std::vector<TokenScope> enabled{TokenScope::gpu_read, TokenScope::cpu_read};
   bool serves_dashboard = false;
   PageOptions pages{};
   std::string host{};                      ///< the name of this machine; empty: not known
@@ -87,7 +87,7 @@ struct Inventory {
 };
 /// The devices of the enabled groups. `zones`: the numbers of CPUs, as far as the kernel shows
 /// them.
-[[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled,
+[[nodiscard]] Inventory take_inventory(Survey found, const std::vector<TokenScope>& enabled,
                                        const std::vector<CpuZone>& zones);
 
 struct EnergyHistoryOptions {
@@ -98,16 +98,16 @@ struct EnergyHistoryOptions {
 /// often as its fastest reader: a periodic reader reuses a reading of another one that is newer
 /// than half its period.
 [[nodiscard]] std::unique_ptr<EnergyHistory> start_energy_history(
-    Inventory& inventory, const std::vector<Scope>& enabled, const EnergyHistoryOptions& options,
-    Loop& loop, const TimeSource& clock);
+    Inventory& inventory, const std::vector<TokenScope>& enabled,
+    const EnergyHistoryOptions& options, Loop& loop, const TimeSource& clock);
 
 /// Adds the GPUs of an inventory to the history. `streamed`: the period of the stream of GPUs.
-void add_to_history(EnergyHistory& history, Inventory& inventory, const std::vector<Scope>& enabled,
-                    std::chrono::nanoseconds streamed);
+void add_to_history(EnergyHistory& history, Inventory& inventory,
+                    const std::vector<TokenScope>& enabled, std::chrono::nanoseconds streamed);
 
 /// Makes followers of what no counter shows the energy of for scrapes: GPUs without one, and the
 /// others. After `start_energy_history`, if there is one. `clock` outlives their threads.
-void follow_devices(Inventory& inventory, const std::vector<Scope>& enabled,
+void follow_devices(Inventory& inventory, const std::vector<TokenScope>& enabled,
                     std::chrono::nanoseconds streamed, const TimeSource& clock);
 
 /// Threads: the loop's.
@@ -172,7 +172,7 @@ class Service {
     return key_.has_value() && !request.claims;
   }
   /// True if the caller may use `scope`.
-  [[nodiscard]] bool grants(const Request& request, Scope scope) const noexcept;
+  [[nodiscard]] bool grants(const Request& request, TokenScope scope) const noexcept;
   /// Null: no history is kept.
   [[nodiscard]] EnergyHistory* energy_history() const noexcept { return history_.get(); }
   /// Null: no history is kept, or one that is too short for them.
@@ -186,7 +186,7 @@ class Service {
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::vector<SensorRefusal>& refused() const noexcept { return refused_; }
   [[nodiscard]] const std::vector<Channel>& channels() const noexcept { return channels_; }
-  [[nodiscard]] bool is_enabled(Scope group) const noexcept;
+  [[nodiscard]] bool is_enabled(TokenScope group) const noexcept;
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   [[nodiscard]] TimePoint started() const noexcept { return started_; }
 

@@ -31,13 +31,13 @@ bool is_for_us(const char* name) {
 
 }  // namespace
 
-std::vector<Listener> adopted_listeners() {
+std::vector<ListeningSocket> adopted_listeners() {
   const auto count = parse_unsigned<std::uint16_t>(variable("LISTEN_FDS"));
   const bool ours = !variable("LISTEN_PID").empty() && is_for_us("LISTEN_PID");
   for (const char* const name : {"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"}) {
     ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread yet
   }
-  std::vector<Listener> listeners;
+  std::vector<ListeningSocket> listeners;
   if (!ours || !count) return listeners;
   for (int fd = kFirstDescriptor; fd < kFirstDescriptor + *count; ++fd) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);

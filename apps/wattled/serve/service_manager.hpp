@@ -12,7 +12,7 @@ namespace wattle::daemon {
 
 /// The sockets that systemd made for this process; empty: none. Call it once: it removes the
 /// variables, so that child processes do not see them. Throws `Error` for an unusable socket.
-[[nodiscard]] std::vector<Listener> adopted_listeners();
+[[nodiscard]] std::vector<ListeningSocket> adopted_listeners();
 
 /// Does nothing without a service manager. Threads: the loop's.
 class ServiceManager {

@@ -38,15 +38,15 @@ class NewFolders {
 /// Removes the socket files if the start fails before the server owns them.
 class SocketFiles {
  public:
-  explicit SocketFiles(const std::vector<Listener>& listeners) : listeners_(listeners) {}
+  explicit SocketFiles(const std::vector<ListeningSocket>& listeners) : listeners_(listeners) {}
   SocketFiles(const SocketFiles&) = delete;
   SocketFiles& operator=(const SocketFiles&) = delete;
   ~SocketFiles() {
-    for (const Listener& listener : listeners_) remove_socket_file(listener);
+    for (const ListeningSocket& listener : listeners_) remove_socket_file(listener);
   }
 
  private:
-  const std::vector<Listener>& listeners_;
+  const std::vector<ListeningSocket>& listeners_;
 };
 
 }  // namespace wattle::daemon

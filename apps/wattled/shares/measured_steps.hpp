@@ -26,11 +26,11 @@ class MeasuredSteps {
                                                std::optional<double> energy_j, TimePoint at);
 
  private:
-  struct Known {
+  struct LastEnergy {
     std::uint64_t uj = 0;
     TimePoint at{};
   };
-  std::map<std::string, Known> known_{};
+  std::map<std::string, LastEnergy> known_{};
 };
 
 }  // namespace wattle::daemon

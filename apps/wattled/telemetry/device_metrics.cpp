@@ -200,8 +200,8 @@ void add_process(const DaemonMetrics& metrics, UnixNs at, std::vector<OtlpMetric
 
 CounterStarts::Counted CounterStarts::of(const std::string& domain, double joules, UnixNs at) {
   const auto [place, is_new] = starts_.try_emplace(
-      domain, Start{.first_j = joules, .last_j = joules, .since = at, .last_at = at});
-  Start& start = place->second;
+      domain, CounterStart{.first_j = joules, .last_j = joules, .since = at, .last_at = at});
+  CounterStart& start = place->second;
   // It started again after it was last seen, at 0.
   if (joules < start.last_j) start = {.first_j = 0.0, .last_j = joules, .since = start.last_at};
   start.last_j = joules;

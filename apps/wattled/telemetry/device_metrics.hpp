@@ -22,13 +22,13 @@ class CounterStarts {
   [[nodiscard]] Counted of(const std::string& domain, double joules, otlp::UnixNs at);
 
  private:
-  struct Start {
+  struct CounterStart {
     double first_j = 0.0;
     double last_j = 0.0;
     otlp::UnixNs since = 0;
     otlp::UnixNs last_at = 0;
   };
-  std::map<std::string, Start> starts_;
+  std::map<std::string, CounterStart> starts_;
 };
 
 /// Of everything at `at`.

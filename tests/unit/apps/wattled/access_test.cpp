@@ -53,28 +53,28 @@ TEST(Access, ReportsThatATokenExpired) {
 }
 
 TEST(Access, IsForTheScopesOfTheToken) {
-  const Claims claims{.subject = "u", .scopes = {Scope::gpu_read, Scope::gpu_control}};
-  EXPECT_EQ(authorize(claims, Scope::gpu_read), std::nullopt);
-  EXPECT_EQ(authorize(claims, Scope::gpu_control), std::nullopt);
-  EXPECT_EQ(authorize(claims, Scope::cpu_read),
+  const Claims claims{.subject = "u", .scopes = {TokenScope::gpu_read, TokenScope::gpu_control}};
+  EXPECT_EQ(authorize(claims, TokenScope::gpu_read), std::nullopt);
+  EXPECT_EQ(authorize(claims, TokenScope::gpu_control), std::nullopt);
+  EXPECT_EQ(authorize(claims, TokenScope::cpu_read),
             (Denial{403,
                     "Token for user 'u' lacks required scope 'cpu-read'. Token scopes: "
                     "['gpu-read', 'gpu-control']"}));
 }
 
 TEST(Access, IsDeniedWithoutScopesAndNamesEscaped) {
-  EXPECT_EQ(authorize({.subject = "a\x1B[0m\n"}, Scope::gpu_read),
+  EXPECT_EQ(authorize({.subject = "a\x1B[0m\n"}, TokenScope::gpu_read),
             (Denial{403,
                     "Token for user 'a\\x1b[0m\\x0a' lacks required scope 'gpu-read'. Token "
                     "scopes: []"}));
 }
 
 TEST(Access, HasZeusdsWordsForWhatIsOff) {
-  EXPECT_EQ(group_disabled(Scope::gpu_control),
+  EXPECT_EQ(group_disabled(TokenScope::gpu_control),
             (Denial{404,
                     "API group 'gpu-control' is not enabled on this server. To enable it: wattled "
                     "serve --enable gpu-read,cpu-read,gpu-control."}));
-  EXPECT_EQ(group_disabled(Scope::cpu_read),
+  EXPECT_EQ(group_disabled(TokenScope::cpu_read),
             (Denial{404, "API group 'cpu-read' is not enabled on this server."}));
   EXPECT_EQ(authentication_disabled(),
             (Denial{404, "Authentication is not enabled on this server."}));

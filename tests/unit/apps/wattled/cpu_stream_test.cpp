@@ -31,7 +31,7 @@ class CpuStreams : public testing::Test {
       sensors_.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
     }
     cpus_.emplace(std::move(sensors_),
-                  std::vector<Cpus::Cpu>{{.id = 0, .cpu = {0, 0}, .dram = Cpus::Place{0, 1}},
+                  std::vector<Cpus::Cpu>{{.id = 0, .cpu = {0, 0}, .dram = Cpus::ChannelPlace{0, 1}},
                                          {.id = 1, .cpu = {1, 0}}});
     fine_.emplace(*cpus_, loop_);
     coarse_.emplace(*cpus_, loop_, 1'000'000, seconds(1));

@@ -45,9 +45,9 @@ class EnergyTotalsTest : public testing::Test {
           nullptr, clock_));
     }
   }
-  EnergyTotals::Total total(const Domain& domain = Domain::nvidia_gpu(1)) {
-    const std::vector<EnergyTotals::Total> all = totals_.read();
-    const auto found = std::ranges::find(all, domain, &EnergyTotals::Total::domain);
+  EnergyTotals::DomainTotal total(const Domain& domain = Domain::nvidia_gpu(1)) {
+    const std::vector<EnergyTotals::DomainTotal> all = totals_.read();
+    const auto found = std::ranges::find(all, domain, &EnergyTotals::DomainTotal::domain);
     EXPECT_NE(found, all.end()) << domain.name();
     return *found;
   }
@@ -73,7 +73,7 @@ TEST_F(EnergyTotalsTest, TakeACounterWhereThereIsOne) {
 TEST_F(EnergyTotalsTest, StartAtTheFirstScrapeWith0) {
   start();
   loop_.advance(10s);
-  const EnergyTotals::Total first = total();
+  const EnergyTotals::DomainTotal first = total();
   EXPECT_EQ(first.energy.si(), 0.0);
   EXPECT_EQ(first.since, loop_.now());
   EXPECT_TRUE(first.is_integrated);
@@ -89,7 +89,7 @@ TEST_F(EnergyTotalsTest, FollowThePowerBetweenScrapes) {
     gpu_w_ = i % 2 == 0 ? 400 : 100;
     loop_.advance(1s);
   }
-  const EnergyTotals::Total after = total();
+  const EnergyTotals::DomainTotal after = total();
   EXPECT_NEAR(after.energy.si(), 7500.0, after.uncertainty.si());
   EXPECT_LT(after.uncertainty.si(), 400.0);
   EXPECT_LT(after.unknown, 150ms);
@@ -101,7 +101,7 @@ TEST_F(EnergyTotalsTest, NeverDecreaseAndAddUpOverHours) {
   for (int minute = 1; minute <= 200; ++minute) {
     gpu_w_ = minute % 3 == 0 ? 0 : 150;
     loop_.advance(60s);
-    const EnergyTotals::Total now = total();
+    const EnergyTotals::DomainTotal now = total();
     EXPECT_GE(now.energy.si(), last_j);
     last_j = now.energy.si();
   }
@@ -118,7 +118,7 @@ TEST_F(EnergyTotalsTest, HaveTheTimeOfADeviceThatFailsAsUnknown) {
   loop_.advance(20s);
   status_ = ReadStatus::ok;
   loop_.advance(10s);
-  const EnergyTotals::Total after = total();
+  const EnergyTotals::DomainTotal after = total();
   EXPECT_NEAR(after.energy.si(), 2000.0, 40.0);
   EXPECT_NEAR(after.unknown.count(), 20.0, 0.5);
 }
@@ -141,7 +141,7 @@ TEST_F(EnergyTotalsTest, KeepTheEnergyBeforeAPauseAndCountThePauseAsUnknown) {
   (void)total();
   loop_.advance(EnergyTotals::kPatience);
   loop_.advance(7200s);
-  const EnergyTotals::Total resumed = total();
+  const EnergyTotals::DomainTotal resumed = total();
   const double before_j = 100.0 * Seconds(EnergyTotals::kPatience).count();
   EXPECT_NEAR(resumed.energy.si(), before_j, 0.001 * before_j);
   EXPECT_NEAR(resumed.unknown.count(), 7200.0, 1.0);

@@ -34,7 +34,7 @@ class CpuNumbers : public testing::Test {
   /// "2: package_1 dram_1", by number.
   [[nodiscard]] std::vector<std::string> numbers(const std::vector<Domain>& domains,
                                                  const std::vector<CpuZone>& zones) {
-    Inventory inventory = take_inventory(found(domains), {Scope::cpu_read}, zones);
+    Inventory inventory = take_inventory(found(domains), {TokenScope::cpu_read}, zones);
     const Cpus cpus(std::move(inventory.cpu_sensors), inventory.cpus);
     std::vector<std::string> numbers;
     for (const wire::CpuEntry& entry : cpus.entries()) {

@@ -30,7 +30,7 @@ class SocketFile : public testing::Test {
 TEST_F(SocketFile, HasItsModeWhateverTheUmaskIs) {
   for (const mode_t mode : {0600U, 0660U, 0666U, 0777U}) {
     const mode_t before = ::umask(0077);
-    const Listener listener = listen_at_file({.path = path(), .mode = mode});
+    const ListeningSocket listener = listen_at_file({.path = path(), .mode = mode});
     EXPECT_EQ(::umask(before), 0077U);
     EXPECT_EQ(status_of(path()).st_mode & 07777U, mode);
     ::unlink(path().c_str());
@@ -38,9 +38,9 @@ TEST_F(SocketFile, HasItsModeWhateverTheUmaskIs) {
 }
 
 TEST_F(SocketFile, IsRemovedIfItIsStillTheSame) {
-  const Listener listener = listen_at_file({.path = path()});
+  const ListeningSocket listener = listen_at_file({.path = path()});
   ASSERT_EQ(::unlink(path().c_str()), 0);
-  const Listener other = listen_at_file({.path = path()});
+  const ListeningSocket other = listen_at_file({.path = path()});
   remove_socket_file(listener);
   EXPECT_EQ(::access(path().c_str(), F_OK), 0);
   remove_socket_file(other);
@@ -49,7 +49,7 @@ TEST_F(SocketFile, IsRemovedIfItIsStillTheSame) {
 }
 
 TEST_F(SocketFile, StaysWhereTheServiceManagerMadeIt) {
-  Listener made = listen_at_file({.path = path()});
+  ListeningSocket made = listen_at_file({.path = path()});
   remove_socket_file(adopt_listener(std::move(made.fd)));
   EXPECT_EQ(::access(path().c_str(), F_OK), 0);
 }
@@ -59,7 +59,8 @@ TEST_F(SocketFile, IsInAFolderOfTheUserWhoRemovesIt) {
   constexpr uid_t kUser = 65'534;
   const std::string folder = (folder_.path() / "made").string();
   for (const uid_t owner : {kUser, kUser - 1}) {
-    const Listener listener = listen_at_file({.path = folder + "/socket", .folder_owner = owner});
+    const ListeningSocket listener =
+        listen_at_file({.path = folder + "/socket", .folder_owner = owner});
     EXPECT_EQ(status_of(folder).st_uid, kUser) << "one that is there stays as it is";
     remove_socket_file(listener);
   }
@@ -68,7 +69,7 @@ TEST_F(SocketFile, IsInAFolderOfTheUserWhoRemovesIt) {
 TEST_F(SocketFile, IsGivenToItsUserAndGroup) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   constexpr uid_t kUser = 65'534;
-  const Listener listener =
+  const ListeningSocket listener =
       listen_at_file({.path = path(), .mode = 0660, .owner = kUser, .group = kUser});
   EXPECT_EQ(status_of(path()).st_uid, kUser);
   EXPECT_EQ(status_of(path()).st_gid, kUser);
@@ -94,7 +95,7 @@ TEST_F(SocketFile, IsNeverAnotherFileThatTookItsName) {
   constexpr uid_t kUser = 65'534;
   for (int i = 0; i < 300; ++i) {
     try {
-      const Listener listener =
+      const ListeningSocket listener =
           listen_at_file({.path = path(), .mode = 0660, .owner = kUser, .group = kUser});
     } catch (const Error&) {
       // It saw that the file is another one.

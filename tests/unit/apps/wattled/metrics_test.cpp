@@ -213,7 +213,7 @@ class MeanPowerTest : public testing::Test {
 
  private:
   static constexpr TimePoint kStart{std::chrono::hours(1)};
-  MeanPower power_;
+  PowerSinceScrape power_;
 };
 
 TEST_F(MeanPowerTest, IsUnknownAtTheFirstScrape) { EXPECT_EQ(at(0, 1000), std::nullopt); }

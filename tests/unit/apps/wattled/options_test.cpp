@@ -39,7 +39,7 @@ TEST(DaemonOptions, HaveTheirDefaults) {
   EXPECT_EQ(options.socket.mode, 0660U);
   EXPECT_EQ(options.socket.owner, std::nullopt);
   EXPECT_EQ(options.tcp.port, 4938);
-  EXPECT_EQ(options.enabled, (std::vector{Scope::gpu_read, Scope::cpu_read}));
+  EXPECT_EQ(options.enabled, (std::vector{TokenScope::gpu_read, TokenScope::cpu_read}));
   EXPECT_EQ(options.stream_format, wire::StreamFormat::per_device);
   EXPECT_EQ(options.gpu_hz, 20U);
   EXPECT_EQ(options.cpu_hz, 10U);
@@ -82,28 +82,28 @@ TEST(DaemonOptions, ChooseModesAndGroups) {
              "--stream-format", "snapshot", "--gpu-backend", "amdsmi"});
   EXPECT_FALSE(options.serves_file);
   EXPECT_TRUE(options.serves_tcp);
-  EXPECT_EQ(options.enabled, (std::vector{Scope::cpu_read, Scope::gpu_control}));
+  EXPECT_EQ(options.enabled, (std::vector{TokenScope::cpu_read, TokenScope::gpu_control}));
   EXPECT_EQ(options.socket.owner, 5U);
   EXPECT_EQ(options.stream_format, wire::StreamFormat::snapshot);
   EXPECT_EQ(options.gpu_backend, GpuBackend::amd);
 }
 
 TEST(DaemonOptions, EnableTheDashboardBesideTheGroups) {
-  const std::vector reading{Scope::gpu_read, Scope::cpu_read};
+  const std::vector reading{TokenScope::gpu_read, TokenScope::cpu_read};
   EXPECT_FALSE(serve({}).serves_dashboard);
   const ServeOptions alone = serve({"--enable", "dashboard"});
   EXPECT_TRUE(alone.serves_dashboard);
   EXPECT_EQ(alone.enabled, reading);
   const ServeOptions chosen = serve({"--enable", "dashboard,cpu-read,dashboard"});
   EXPECT_TRUE(chosen.serves_dashboard);
-  EXPECT_EQ(chosen.enabled, std::vector{Scope::cpu_read});
+  EXPECT_EQ(chosen.enabled, std::vector{TokenScope::cpu_read});
 }
 
 TEST(DaemonOptions, EnableSharesBesideTheGroups) {
   EXPECT_FALSE(serve({}).shares);
   const ServeOptions alone = serve({"--enable", "shares", "--sysfs", "/s"});
   ASSERT_TRUE(alone.shares);
-  EXPECT_EQ(alone.enabled, (std::vector{Scope::gpu_read, Scope::cpu_read}));
+  EXPECT_EQ(alone.enabled, (std::vector{TokenScope::gpu_read, TokenScope::cpu_read}));
   EXPECT_EQ(alone.shares->most_rows, 200U);
   EXPECT_EQ(alone.shares->interval, std::chrono::seconds(5));
   EXPECT_EQ(alone.shares->places.system.sysfs, "/s");
@@ -112,7 +112,7 @@ TEST(DaemonOptions, EnableSharesBesideTheGroups) {
              "60", "--kubelet-dir", "/k", "--pod-logs-dir", "/l", "--shares-baseline", "/b"});
   ASSERT_TRUE(chosen.shares);
   EXPECT_TRUE(chosen.serves_dashboard);
-  EXPECT_EQ(chosen.enabled, std::vector{Scope::cpu_read});
+  EXPECT_EQ(chosen.enabled, std::vector{TokenScope::cpu_read});
   EXPECT_EQ(chosen.shares->most_rows, 7U);
   EXPECT_EQ(chosen.shares->interval, std::chrono::minutes(1));
   EXPECT_EQ(chosen.shares->places.kubelet.folder, "/k");
@@ -207,11 +207,13 @@ TEST(DaemonOptions, TakeAListInPartsToo) {
              "gpu-control", "--enable", "cpu-read"});
   EXPECT_TRUE(options.serves_file);
   EXPECT_TRUE(options.serves_tcp);
-  EXPECT_EQ(options.enabled, (std::vector{Scope::gpu_read, Scope::cpu_read, Scope::gpu_control}));
+  EXPECT_EQ(options.enabled,
+            (std::vector{TokenScope::gpu_read, TokenScope::cpu_read, TokenScope::gpu_control}));
   const Options token = parsed({"token", "issue", "--signing-key-path", "f", "--user", "u",
                                 "--expires", "1h", "--scope", "gpu-read", "--scope", "cpu-read"});
   ASSERT_TRUE(std::holds_alternative<TokenOptions>(token));
-  EXPECT_EQ(std::get<TokenOptions>(token).scopes, (std::vector{Scope::gpu_read, Scope::cpu_read}));
+  EXPECT_EQ(std::get<TokenOptions>(token).scopes,
+            (std::vector{TokenScope::gpu_read, TokenScope::cpu_read}));
 }
 
 TEST(DaemonOptions, NameTheValueThatAnOptionLacks) {

@@ -60,7 +60,7 @@ TEST(Peer, OfAConnectionIsWhereItComesFrom) {
   const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::connect(client.get(), name, length), 0);
   const Fd accepted(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  const Listener listener{.fd = {}, .is_loopback = true, .name = {}};
+  const ListeningSocket listener{.fd = {}, .is_loopback = true, .name = {}};
   EXPECT_EQ(peer_of(listener, accepted.get()).name, "127.0.0.1");
   EXPECT_EQ(peer_of(listener, accepted.get()).client, "127.0.0.1");
   EXPECT_EQ(peer_of(listener, -1).name, "?");

@@ -14,14 +14,14 @@ TEST(Routes, AreEachThereOnce) {
 
 TEST(Routes, OfDevicesNeedTheScopeOfTheirGroup) {
   for (const Route& route : routes()) {
-    const auto* const scope = std::get_if<Scope>(&route.needed);
+    const auto* const scope = std::get_if<TokenScope>(&route.needed);
     if (route.path.starts_with("/gpu/")) {
       const bool reads = route.path.starts_with("/gpu/get_") || route.path == "/gpu/stream_power";
       ASSERT_NE(scope, nullptr) << route.path;
-      EXPECT_EQ(*scope, reads ? Scope::gpu_read : Scope::gpu_control) << route.path;
+      EXPECT_EQ(*scope, reads ? TokenScope::gpu_read : TokenScope::gpu_control) << route.path;
     } else if (route.path.starts_with("/cpu/")) {
       ASSERT_NE(scope, nullptr) << route.path;
-      EXPECT_EQ(*scope, Scope::cpu_read) << route.path;
+      EXPECT_EQ(*scope, TokenScope::cpu_read) << route.path;
     }
   }
 }
@@ -43,11 +43,11 @@ TEST(Routes, AreFoundByTheirWholePathAlone) {
 }
 
 TEST(Routes, ThatAreNotThereNeedWhatTheirNeighboursDo) {
-  EXPECT_EQ(requirement_of("/gpu/get_weather"), RouteRequirement(Scope::gpu_read));
-  EXPECT_EQ(requirement_of("/gpu/"), RouteRequirement(Scope::gpu_read));
-  EXPECT_EQ(requirement_of("/gpu/set_weather"), RouteRequirement(Scope::gpu_control));
-  EXPECT_EQ(requirement_of("/gpu/reset_weather"), RouteRequirement(Scope::gpu_control));
-  EXPECT_EQ(requirement_of("/cpu/get_weather"), RouteRequirement(Scope::cpu_read));
+  EXPECT_EQ(requirement_of("/gpu/get_weather"), RouteRequirement(TokenScope::gpu_read));
+  EXPECT_EQ(requirement_of("/gpu/"), RouteRequirement(TokenScope::gpu_read));
+  EXPECT_EQ(requirement_of("/gpu/set_weather"), RouteRequirement(TokenScope::gpu_control));
+  EXPECT_EQ(requirement_of("/gpu/reset_weather"), RouteRequirement(TokenScope::gpu_control));
+  EXPECT_EQ(requirement_of("/cpu/get_weather"), RouteRequirement(TokenScope::cpu_read));
   EXPECT_EQ(requirement_of("/auth/login"), RouteRequirement(RouteAccess::token_if_key_is_set));
   for (const char* const path : {"", "//", "/gpu", "/GPU/get_power", "/discover/", "/time%2F"}) {
     EXPECT_EQ(requirement_of(path), RouteRequirement(RouteAccess::any_token)) << path;

@@ -209,7 +209,7 @@ class OtherScrape : public testing::Test {
     inventory.others.push_back(
         {.entry = {.id = 0},
          .sensor = std::make_shared<fakes::ScriptedSensor>(std::move(gauges), clock_)});
-    follow_devices(inventory, {Scope::gpu_read}, milliseconds(50), clock_);
+    follow_devices(inventory, {TokenScope::gpu_read}, milliseconds(50), clock_);
     gpus_.emplace(std::move(inventory.gpus), loop_);
     others_.emplace(std::move(inventory.others), loop_);
     scrape_.emplace(*gpus_, *others_, cpus_, loop_);

@@ -28,8 +28,8 @@ class ServedUnitsTest : public testing::Test {
     units_.emplace(*history_, loop_);
     loop_.advance(seconds(2));
   }
-  ServedUnits::Start start(const std::string& tag, const std::string& id, double weight = 1.0,
-                           seconds timeout = seconds(3600)) {
+  ServedUnits::UnitStart start(const std::string& tag, const std::string& id, double weight = 1.0,
+                               seconds timeout = seconds(3600)) {
     return units_->start({.tag = tag, .id = id, .weight = weight, .timeout = timeout});
   }
   UnitTag tag_of(const std::string& name) {
@@ -47,8 +47,8 @@ class ServedUnitsTest : public testing::Test {
 };
 
 TEST_F(ServedUnitsTest, ShareTheEnergyOfTheHistory) {
-  EXPECT_EQ(start("a", "1"), ServedUnits::Start::started);
-  EXPECT_EQ(start("b", "1", 4.0), ServedUnits::Start::started);
+  EXPECT_EQ(start("a", "1"), ServedUnits::UnitStart::started);
+  EXPECT_EQ(start("b", "1", 4.0), ServedUnits::UnitStart::started);
   loop_.advance(seconds(4));
   EXPECT_TRUE(units_->end("a", "1", 7.0));
   EXPECT_TRUE(units_->end("b", "1", 0.0));
@@ -69,19 +69,19 @@ TEST_F(ServedUnitsTest, AreNothingBeforeTheFirst) {
 }
 
 TEST_F(ServedUnitsTest, AreKnownByTagAndIdWhileTheyRun) {
-  EXPECT_EQ(start("a", "1"), ServedUnits::Start::started);
-  EXPECT_EQ(start("a", "1"), ServedUnits::Start::runs_already);
+  EXPECT_EQ(start("a", "1"), ServedUnits::UnitStart::started);
+  EXPECT_EQ(start("a", "1"), ServedUnits::UnitStart::runs_already);
   EXPECT_FALSE(units_->end("b", "1", 0.0));
   EXPECT_TRUE(units_->end("a", "1", 0.0));
   EXPECT_FALSE(units_->end("a", "1", 0.0));
-  EXPECT_EQ(start("a", "1"), ServedUnits::Start::started);
-  EXPECT_EQ(start("a", "2", 0.0), ServedUnits::Start::invalid);
-  EXPECT_EQ(start("a", "2"), ServedUnits::Start::started);
+  EXPECT_EQ(start("a", "1"), ServedUnits::UnitStart::started);
+  EXPECT_EQ(start("a", "2", 0.0), ServedUnits::UnitStart::invalid);
+  EXPECT_EQ(start("a", "2"), ServedUnits::UnitStart::started);
 }
 
 TEST_F(ServedUnitsTest, ThatNeverEndEndWithTheirTimeout) {
-  EXPECT_EQ(start("a", "1", 1.0, seconds(2)), ServedUnits::Start::started);
-  EXPECT_EQ(start("a", "2", 1.0, seconds(2)), ServedUnits::Start::started);
+  EXPECT_EQ(start("a", "1", 1.0, seconds(2)), ServedUnits::UnitStart::started);
+  EXPECT_EQ(start("a", "2", 1.0, seconds(2)), ServedUnits::UnitStart::started);
   EXPECT_TRUE(units_->end("a", "2", 0.0));
   loop_.advance(milliseconds(1900));
   EXPECT_EQ(units_->timed_out(), 0U);
@@ -94,11 +94,11 @@ TEST_F(ServedUnitsTest, ThatNeverEndEndWithTheirTimeout) {
 
 TEST_F(ServedUnitsTest, AreLimitedInNumber) {
   for (std::size_t i = 0; i < ServedUnits::kMostRunning; ++i) {
-    ASSERT_EQ(start("a", std::to_string(i)), ServedUnits::Start::started);
+    ASSERT_EQ(start("a", std::to_string(i)), ServedUnits::UnitStart::started);
   }
-  EXPECT_EQ(start("a", "one more"), ServedUnits::Start::full);
+  EXPECT_EQ(start("a", "one more"), ServedUnits::UnitStart::full);
   EXPECT_TRUE(units_->end("a", "0", 0.0));
-  EXPECT_EQ(start("a", "one more"), ServedUnits::Start::started);
+  EXPECT_EQ(start("a", "one more"), ServedUnits::UnitStart::started);
 }
 
 TEST_F(ServedUnitsTest, HaveIdsThatDiffer) {
@@ -109,7 +109,7 @@ TEST_F(ServedUnitsTest, HaveIdsThatDiffer) {
 }
 
 TEST_F(ServedUnitsTest, AreReportedAgainAfterASecondAlone) {
-  EXPECT_EQ(start("a", "1"), ServedUnits::Start::started);
+  EXPECT_EQ(start("a", "1"), ServedUnits::UnitStart::started);
   loop_.advance(seconds(2));
   EXPECT_EQ(units_->report().running, 1U);
   EXPECT_TRUE(units_->end("a", "1", 0.0));

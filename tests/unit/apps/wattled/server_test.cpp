@@ -46,12 +46,12 @@ class FullHouse : public testing::Test {
  protected:
   void open(std::size_t most_connections, int doors = 1) { open({.all = most_connections}, doors); }
   void open(const PlaceLimits& places, int doors = 1) {
-    std::vector<Listener> listeners;
+    std::vector<ListeningSocket> listeners;
     listeners.reserve(static_cast<std::size_t>(doors));
     for (int i = 0; i < doors; ++i) {
       listeners.push_back(listen_at_file({.path = place(i)}));
     }
-    server_.emplace(loop_, service_, std::move(listeners), ServerOptions{.places = places});
+    server_.emplace(loop_, service_, std::move(listeners), HttpServerOptions{.places = places});
   }
   [[nodiscard]] std::string place(int door) const {
     return (folder_.path() / std::to_string(door)).string();
@@ -316,12 +316,12 @@ TEST_F(FullHouse, WhoHasNotReadForLongestIsCutWhereAnswersTakeTooMuchMemory) {
 class TwoDoors : public FullHouse {
  protected:
   void open_both(const PlaceLimits& places) {
-    std::vector<Listener> listeners;
+    std::vector<ListeningSocket> listeners;
     listeners.push_back(listen_at_file({.path = place(0)}));
     listeners.push_back(listen_at_tcp({.host = "127.0.0.1", .port = 0}));
     const std::string name = listeners.back().name;
     port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
-    server_.emplace(loop_, service_, std::move(listeners), ServerOptions{.places = places});
+    server_.emplace(loop_, service_, std::move(listeners), HttpServerOptions{.places = places});
   }
   [[nodiscard]] Fd tcp_client() {
     Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

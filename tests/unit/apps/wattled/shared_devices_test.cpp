@@ -86,8 +86,9 @@ TEST(SharedDevices, AreReadByOneThreadWhoeverAsks) {
   inventory.gpus.push_back(
       {.entry = {.id = 0}, .sensor = std::make_shared<CountingGpu>(calls, machine_clock())});
   EventLoop loop;
-  auto history = start_energy_history(
-      inventory, {Scope::gpu_read}, {.kept = 60s, .gpu_period = kStreamed}, loop, machine_clock());
+  auto history =
+      start_energy_history(inventory, {TokenScope::gpu_read},
+                           {.kept = 60s, .gpu_period = kStreamed}, loop, machine_clock());
   Gpus gpus(std::move(inventory.gpus), loop);
   int streamed = 0;
   int questions = 0;

@@ -22,7 +22,7 @@ class WhoMayConnect : public testing::Test {
   [[nodiscard]] std::string said(mode_t mode, gid_t group,
                                  std::optional<uid_t> owner = std::nullopt) const {
     const std::string path = (folder_.path() / "socket").string();
-    const Listener listener =
+    const ListeningSocket listener =
         listen_at_file({.path = path, .mode = mode, .owner = owner, .group = group});
     const std::string text = who_may_connect(path) + "\n";
     ::unlink(path.c_str());

@@ -27,7 +27,7 @@ Result verified_header(std::string_view header) {
 const Result kInvalid = TokenFault::invalid;
 const Result kExpired = TokenFault::expired;
 const Claims kAliceClaims{.subject = "alice",
-                          .scopes = {Scope::gpu_read, Scope::cpu_read},
+                          .scopes = {TokenScope::gpu_read, TokenScope::cpu_read},
                           .expires_unix_s = 9'999'999'999};
 
 std::string with_claim(std::string_view claim) {
@@ -40,7 +40,7 @@ std::string expiring_at(std::int64_t unix_s) {
 
 TEST(Token, MadeByAnotherProgramIsTaken) {
   EXPECT_EQ(verified(kAlice), Result(kAliceClaims));
-  EXPECT_EQ(verified(kBob), Result(Claims{.subject = "bob", .scopes = {Scope::gpu_control}}));
+  EXPECT_EQ(verified(kBob), Result(Claims{.subject = "bob", .scopes = {TokenScope::gpu_control}}));
 }
 
 TEST(Token, MayHaveBlanksOtherClaimsAndAnyOrder) {
@@ -53,11 +53,11 @@ TEST(Token, MayHaveBlanksOtherClaimsAndAnyOrder) {
 
 TEST(Token, IsIssuedByteForByteAsZeusdDoes) {
   EXPECT_EQ(issue(kAliceClaims, kKey), kAlice);
-  EXPECT_EQ(issue({.subject = "bob", .scopes = {Scope::gpu_control}}, kKey), kBob);
+  EXPECT_EQ(issue({.subject = "bob", .scopes = {TokenScope::gpu_control}}, kKey), kBob);
 }
 
 TEST(Token, SaysAfterIssuingWhatItWasIssuedFor) {
-  const Claims claims{.subject = "a \"b\"\\\n\t\x01 ☃", .scopes = {Scope::cpu_read}};
+  const Claims claims{.subject = "a \"b\"\\\n\t\x01 ☃", .scopes = {TokenScope::cpu_read}};
   EXPECT_EQ(verified(issue(claims, kKey)), Result(claims));
 }
 
@@ -242,15 +242,16 @@ TEST(Token, IsNotIssuedLongerThanItMayBe) {
 }
 
 TEST(Scopes, GrantWhatTheyNameAndNoMore) {
-  const Claims control{.subject = "a", .scopes = {Scope::gpu_control}};
-  EXPECT_TRUE(grants(control, Scope::gpu_control));
-  EXPECT_FALSE(grants(control, Scope::gpu_read));
-  EXPECT_FALSE(grants(control, Scope::cpu_read));
-  EXPECT_FALSE(grants({}, Scope::gpu_read));
+  const Claims control{.subject = "a", .scopes = {TokenScope::gpu_control}};
+  EXPECT_TRUE(grants(control, TokenScope::gpu_control));
+  EXPECT_FALSE(grants(control, TokenScope::gpu_read));
+  EXPECT_FALSE(grants(control, TokenScope::cpu_read));
+  EXPECT_FALSE(grants({}, TokenScope::gpu_read));
 }
 
 TEST(Scopes, AreFoundByTheNameTheyHave) {
-  for (const Scope scope : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+  for (const TokenScope scope :
+       {TokenScope::gpu_control, TokenScope::gpu_read, TokenScope::cpu_read}) {
     EXPECT_EQ(parse_scope(name_of(scope)), scope);
   }
   EXPECT_EQ(parse_scope(""), std::nullopt);
