@@ -65,9 +65,9 @@ struct WATTLE_EXPORT Server {
   /// (`AT_SECURE`) uses none.
   bool uses_proxy = false;
 
-  /// An IPv6 address may stand in brackets or not. Throws `InvalidArgument` for what is no host, a
-  /// token that no request can carry (see `ServerOptions`; blanks, line ends, other than ASCII),
-  /// and a device that is named twice.
+  /// An IPv6 address may stand in brackets or not. Throws `InvalidArgument` for an invalid host,
+  /// for a device that is named twice, and for a token that no request can carry. Such a token has
+  /// blanks, line ends, or characters other than ASCII (see `ServerOptions`).
   [[nodiscard]] static Server tcp(std::string_view host, std::uint16_t port = kDaemonPort,
                                   ServerOptions options = {});
   [[nodiscard]] static Server tls(std::string_view host, std::uint16_t port = kDaemonPort,
@@ -79,8 +79,8 @@ struct WATTLE_EXPORT Server {
   /// port: 80 for http://, 443 for https://, else `kDaemonPort`. Throws `InvalidArgument`, which
   /// names the forms.
   [[nodiscard]] static Server parse(std::string_view text);
-  /// What `ZEUSD_SOCK_PATH` names, else what `ZEUSD_HOST_PORT` names (without a port: 80, as Zeus
-  /// has it), with the token in `ZEUSD_TOKEN`; a variable that is empty is not set. Throws
+  /// The server that `ZEUSD_SOCK_PATH` names, else `ZEUSD_HOST_PORT` (default port: 80, as in
+  /// Zeus), with the token in `ZEUSD_TOKEN`. An empty variable counts as not set. Throws
   /// `ConnectionError`, which names the variables, where neither is, and as `parse`. A process with
   /// privileges that its user lacks (`AT_SECURE`) ignores them. Threads: any, while none changes
   /// the environment.
@@ -130,8 +130,8 @@ struct CpuPowers {
 struct ServedCpuEnergy {
   std::optional<Joules> cpu{};
   std::optional<Joules> dram{};
-  /// Since when both count without a break, in seconds since 1970 by the daemon's clock: where it
-  /// changes, the daemon was restarted or lost track, and energies from before do not compare.
+  /// The time since when both count without a break, in seconds since 1970 by the daemon's clock.
+  /// If it changes, the daemon was restarted or lost track: energies from before do not compare.
   /// Absent: the daemon does not report it (zeusd).
   std::optional<double> since_unix_s{};
   /// When the counters were read, likewise: with `DaemonClient::cpu_limit` that can be long before
@@ -139,7 +139,7 @@ struct ServedCpuEnergy {
   std::optional<double> read_unix_s{};
 };
 
-/// What a program needs of a daemon. Threads: a value type.
+/// The capabilities that a program needs of a daemon. Threads: a value type.
 struct Capabilities {
   bool read_gpu = false;
   bool read_cpu = false;
@@ -149,19 +149,19 @@ struct Capabilities {
 };
 
 /// Asks a daemon, one request at a time, over a connection that it keeps. Each request has
-/// `timeout`. A request that fails throws `ConnectionError` (no daemon there, no answer in time, no
-/// answer of the protocol), `AuthError` (401), `CapabilityError` (403; the group is off: 404),
-/// `NoSuchDevice` (an index that is not served) or `Error` (any other refusal, in the daemon's
-/// words); each names the operation and the server.
+/// `timeout`. A request that fails throws `ConnectionError` (no daemon, no answer in time, or an
+/// answer of another protocol). It throws `AuthError` for 401, and `CapabilityError` for 403, or
+/// 404 if the group is off. It throws `NoSuchDevice` for an index that is not served, and `Error`
+/// for any other refusal, in the daemon's words. Each names the operation and the server.
 ///
 /// One that was moved from has no devices, and its requests throw `InvalidArgument`. Threads: one
 /// at a time. After `fork` the child needs one of its own.
 class WATTLE_EXPORT DaemonClient {
  public:
   /// Asks what is served and, if a token is required and given, what it permits. A token that is
-  /// missing or refused is no error yet: see `auth_error`. Throws `ConnectionError`, and
-  /// `InvalidArgument` for a server without a transport or an endpoint, a token that no request can
-  /// carry, and a timeout of 0 or less or above an hour.
+  /// missing or refused is no error yet: see `auth_error`. Throws `ConnectionError`. Throws
+  /// `InvalidArgument` for a server without transport or endpoint, a token that no request can
+  /// carry, and a timeout outside (0, 1 h].
   explicit DaemonClient(Server server, std::chrono::milliseconds timeout = std::chrono::seconds(5));
   /// The daemon that the environment names. Throws as `Server::from_env` too.
   DaemonClient();
@@ -178,11 +178,11 @@ class WATTLE_EXPORT DaemonClient {
   [[nodiscard]] const std::string& auth_error() const noexcept;
   /// "gpu-read", "cpu-read", "gpu-control": what the token permits.
   [[nodiscard]] const std::vector<std::string>& granted_scopes() const noexcept;
-  /// Why this client gets CPU energy rounded and rarely, with what to do about it; empty: it gets
-  /// all of it, or the daemon does not report it.
+  /// Why this client gets CPU energy rounded and rarely, and the remedy. Empty if it gets all of
+  /// it, or the daemon does not report why.
   [[nodiscard]] const std::string& cpu_limit() const noexcept;
-  /// The daemon offers it, no token is wanted or this one permits it, and the daemon does not
-  /// refuse it to this connection (setting GPUs through TCP without a token).
+  /// True if the daemon offers it and no token is needed or this one permits it. False for setting
+  /// GPUs through TCP without a token.
   [[nodiscard]] bool can_read_gpu() const noexcept;
   [[nodiscard]] bool can_read_cpu() const noexcept;
   [[nodiscard]] bool can_control_gpu() const noexcept;

@@ -1,4 +1,4 @@
-// What can be measured, by the names people already use: package_0, dram_1, nvidia_gpu_0 ...
+// Domains that can be measured, by their usual names: package_0, dram_1, nvidia_gpu_0 ...
 #pragma once
 
 #include <compare>
@@ -29,7 +29,7 @@ enum class DomainKind : std::uint8_t {
   custom,      ///< anything else, by a name of its own: a power rail, a battery
 };
 
-/// What kind of device a domain is a part of.
+/// The kind of device that a domain is a part of.
 enum class DomainCategory : std::uint8_t {
   cpu,       ///< packages, with their cores and integrated GPU, and their memory
   gpu,       ///< GPU boards, whatever their vendor
@@ -43,7 +43,7 @@ enum class DomainCategory : std::uint8_t {
 /// "cpu", "gpu", "platform", "other".
 [[nodiscard]] WATTLE_EXPORT std::string_view to_string(DomainCategory category) noexcept;
 
-/// What kind of device domains of this kind are parts of.
+/// The kind of device that domains of this kind are parts of.
 [[nodiscard]] WATTLE_EXPORT DomainCategory category_of(DomainKind kind) noexcept;
 
 /// True for the kinds that a machine's total is made of: packages, DRAM and GPUs do not overlap.
@@ -108,9 +108,9 @@ class WATTLE_EXPORT Domain {
 /// Prints the name.
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const Domain& domain);
 
-/// Every domain whose energy this process can measure now, by an energy counter or by a power
-/// gauge, in the order of `DomainKind`, each by number. Empty if nothing can be read: `wattle
-/// doctor` prints the reason. GPU drivers have two seconds to answer. Threads: any.
+/// Every domain whose energy this process can measure now, by an energy counter or a power gauge.
+/// In the order of `DomainKind`, each by number. Empty if nothing can be read: `wattle doctor`
+/// prints the reason. GPU drivers have two seconds to answer. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::vector<Domain> available_domains(
     const System& system = System::from_environment());
 

@@ -80,13 +80,13 @@ class Flags {
   std::uint32_t bits_ = 0;
 };
 
-/// The uncertainty (k = 2) of a sum of energies. What is common to all of them adds up with its
-/// sign, the rest in quadrature:
+/// The uncertainty (k = 2) of a sum of energies. The parts common to all of them add up with their
+/// signs, the rest in quadrature:
 ///
 ///   U^2 = sum over the parts of (U_i^2 - C_i^2) + (sum of C_i)^2
 ///
-/// So 100 runs that a sensor showed late by 1 J each are 100 J off, not 10; and where one window
-/// ends as the next one starts, what the one lacks the other has. Threads: a value type.
+/// So 100 runs that a sensor showed late by 1 J each are 100 J off, not 10. If one window ends
+/// where the next starts, the energy that one lacks is in the other. Threads: a value type.
 class UncertaintySum {
  public:
   /// `uncertainty`: not negative. A `common` of more than that counts as all of it.
@@ -114,9 +114,9 @@ struct MeasuredEnergy {
   /// where nothing is known. Negative only where something was taken off: idle energy, or what was
   /// spent while an aligned meter waited.
   std::optional<Joules> energy{};
-  /// Of the measuring process, k = 2: the true energy lies within `energy` +- this in 95 % of all
-  /// cases. It does not include the sensor's calibration error. Means nothing where `energy` is
-  /// absent.
+  /// The uncertainty of the measuring process, k = 2: the true energy lies within `energy` +- this
+  /// in 95 % of all cases. It does not include the sensor's calibration error. Means nothing where
+  /// `energy` is absent.
   Joules uncertainty{};
   /// The part of `uncertainty` that comes back in each window of the same kind, with its sign: what
   /// the sensor shows late. In a sum of energies these parts add up, with their signs; only the
@@ -138,7 +138,7 @@ enum class Method : std::uint8_t {
 /// "counter", "integrated", "estimated".
 [[nodiscard]] WATTLE_EXPORT std::string_view to_string(Method method) noexcept;
 
-/// What another way to the same energy shows. Threads: a value type.
+/// The energy found in another way. Threads: a value type.
 struct AlternativeEnergy {
   Method method = Method::counter;
   /// The metric: "energy", "power_instant" ... Its characters live as long as the program.
@@ -159,7 +159,7 @@ struct BestEnergy : MeasuredEnergy {
   std::vector<AlternativeEnergy> alternatives{};
 };
 
-/// What a domain of this machine spent. Threads: a value type.
+/// The energy of a domain of this machine. Threads: a value type.
 struct DomainEnergy {
   std::string domain;  ///< "package_0", "nvidia_gpu_0" ...
   BestEnergy energy;

@@ -82,7 +82,7 @@ class WATTLE_EXPORT EnergySource {
   virtual void read_power(std::span<std::optional<Watts>> power) noexcept { (void)power; }
 };
 
-/// What is to be measured, and where Wattle searches for it. Threads: a value type.
+/// The domains to measure, and where Wattle searches for them. Threads: a value type.
 struct EnergyMeterOptions {
   /// Absent: all that is available of CPUs and GPUs: no `psys`, no custom domain. Given domains
   /// keep their order.
@@ -93,11 +93,11 @@ struct EnergyMeterOptions {
   std::vector<std::shared_ptr<EnergySource>> sources{};
   /// The tag of a section that is given none.
   std::string default_tag{};
-  /// Ends are moved to the counters' own updates: `start` takes some 50 ms more, `record` and
-  /// `stop` about 2 ms, reading all the time; what is spent while waiting is taken off. Beside an
-  /// otherwise idle machine windows of 10 ms are then as exact as those of a second: another load
-  /// makes the power of waiting less certain, which is in the uncertainty. Only for counters that
-  /// are renewed at least every 5 ms.
+  /// Moves ends to the counters' own updates. `start` takes some 50 ms more, `record` and `stop`
+  /// about 2 ms, reading all the time. Energy spent while waiting is subtracted. On an otherwise
+  /// idle machine, windows of 10 ms are then as exact as those of a second. Another load makes the
+  /// power of waiting less certain; the uncertainty includes that. Only for counters that are
+  /// renewed at least every 5 ms.
   bool aligned = false;
   /// `ignore`: a machine without sensors, or without a named domain, is no error. The energies are
   /// unknown then, and `EnergyTrace::missing` has the reasons.
@@ -112,11 +112,11 @@ struct EnergyReading {
   MeasuredEnergy energy;
 };
 
-/// Reads the energy of domains, all of them back to back. While it exists, a thread reads those
-/// counters that could wrap at least once a minute, so that no pause loses a wrap; each GPU has a
-/// thread that reads its power ten times a second. Made before a `fork`, it is of no use to the
-/// child: there every energy is unknown. A reader that was moved from has no domains, and refuses
-/// to read with `InvalidArgument`. Threads: any; of several that read, one waits for the other.
+/// Reads the energy of domains, all of them back to back. While it exists, a thread reads counters
+/// that could wrap at least once a minute, so that no pause loses a wrap. Each GPU has a thread
+/// that reads its power ten times a second. Made before a `fork`, it is of no use to the child:
+/// there every energy is unknown. A reader that was moved from has no domains, and refuses to read
+/// with `InvalidArgument`. Threads: any; of several that read, one waits for the other.
 class WATTLE_EXPORT EnergyReader {
  public:
   /// Throws `InvalidArgument` for an empty list, a repeated name or unusable options. Unless
@@ -135,7 +135,7 @@ class WATTLE_EXPORT EnergyReader {
 
   /// The columns, in the order of `read`: also those that cannot be read (`missing`).
   [[nodiscard]] const DomainNames& domains() const noexcept;
-  /// What of it is not measured, and why.
+  /// The selected domains that are not measured, and why.
   [[nodiscard]] std::span<const Refusal> missing() const noexcept;
   /// Energy since this reader was made, wraps taken into account. That of a counter is never less
   /// than before; the energy integrated from a gauge can be, as later values show more of the end.
@@ -160,11 +160,10 @@ class WATTLE_EXPORT EnergyReader {
 /// the same joules each: they are no shares of it, and their sum means nothing. Where work runs at
 /// the same time, measure it as one section. The log says so once.
 ///
-/// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads;
-/// while one reads, the others wait: a micro-second for CPUs, up to half a second once for a GPU
-/// that hangs, the waits of `aligned`.
-/// After a `fork` nothing is known of the sections of the child's copy. A meter that was moved
-/// from has no domains, and refuses the rest with `InvalidArgument`.
+/// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads.
+/// While one reads, the others wait: a microsecond for CPUs, the waits of `aligned`, up to half a
+/// second once for a GPU that hangs. After a `fork` nothing is known of the sections of the child's
+/// copy. A meter that was moved from has no domains, and refuses the rest with `InvalidArgument`.
 class WATTLE_EXPORT EnergyMeter {
  public:
   /// Throws as `EnergyReader` does, and `InvalidArgument` where `aligned` is not possible.
@@ -196,7 +195,7 @@ class WATTLE_EXPORT EnergyMeter {
   void start(std::optional<std::string_view> tag = {});
   /// Ends a section and starts the next. Throws `NotStarted` unless it is running. Allocates
   /// nothing if the tag was used before, capacity is reserved (`reserve`), and no device is read in
-  /// a thread of its own: a GPU, a hwmon chip, the gauges of an `EnergySource`.
+  /// its own thread. Such devices are GPUs, hwmon chips, and gauges of an `EnergySource`.
   void record(std::optional<std::string_view> tag = {});
   /// Ends the last interval. Does nothing when stopped already; throws `NotStarted` before the
   /// first start.
@@ -210,7 +209,7 @@ class WATTLE_EXPORT EnergyMeter {
   /// `InvalidArgument` above 2^32.
   void reserve(std::size_t calls);
 
-  /// What was recorded; empty before the first start. Throws `NotStopped` while running. Can be
+  /// The recorded trace; empty before the first start. Throws `NotStopped` while running. Can be
   /// called again.
   [[nodiscard]] EnergyTrace trace() const;
 
@@ -230,9 +229,8 @@ class WATTLE_EXPORT EnergyMeter {
   std::unique_ptr<Records> records_;
 };
 
-/// Measures from its construction to the end of the block, and then gives the trace to a handler,
-/// also where the block is left by an exception.
-/// Threads: one at a time.
+/// Measures from its construction to the end of the block, and then gives the trace to a handler.
+/// Also if an exception leaves the block. Threads: one at a time.
 class WATTLE_EXPORT EnergyScope {
  public:
   /// Prints to standard output. Throws as `EnergyMeter` does.
@@ -265,7 +263,8 @@ class WATTLE_EXPORT EnergyScope {
   bool closed_ = false;
 };
 
-/// What `EnergyScope` prints with: one for the whole program, to standard output. Threads: any.
+/// The handler that `EnergyScope` prints with: one for the whole program, to standard output.
+/// Threads: any.
 [[nodiscard]] WATTLE_EXPORT EnergyHandler& default_handler();
 
 /// A function that measures each of its calls. It is called as a constant. Threads: any, if the
@@ -340,7 +339,7 @@ template <auto Function>
   return measured(Function, handler, std::move(domains), std::move(tag));
 }
 
-/// What a function returned and what it cost. Threads: a value type.
+/// A function's result and its cost. Threads: a value type.
 template <class Result>
 struct Measurement {
   Result result;

@@ -1,4 +1,4 @@
-// What an energy meter recorded: tagged sections with the energy that each domain spent.
+// The recording of an energy meter: tagged sections with the energy that each domain spent.
 #pragma once
 
 #include <cstddef>
@@ -50,12 +50,12 @@ class WATTLE_EXPORT EnergySample {
     return energy(domain.name());
   }
   /// The sum over the domains that count in a total (`counts_in_total`): packages, DRAM and GPUs.
-  /// Its `unknown` is the longest one among them, and its `energy` is absent where none of them is
-  /// known: also where the sample has no such domain.
+  /// Its `unknown` is the longest one among them. Its `energy` is absent if none of them is known,
+  /// or the sample has no such domain.
   [[nodiscard]] MeasuredEnergy total() const;
-  /// True if the energy of `(*domains)[index]` is known for all of the duration, except at most
-  /// a thousandth: else what there is of it is a lower bound, however far below. Throws
-  /// `NoSuchDomain` for an index past the end.
+  /// True if the energy of `(*domains)[index]` is known for all of the duration, except at most a
+  /// thousandth. Else the energy is a lower bound, however far below. Throws `NoSuchDomain` for an
+  /// index past the end.
   [[nodiscard]] bool is_complete(std::size_t index) const;
 
   friend bool operator==(const EnergySample& a, const EnergySample& b);
@@ -105,8 +105,8 @@ class WATTLE_EXPORT EnergyTrace {
   [[nodiscard]] EnergySample back() && { return std::move(*this)[samples_.size() - 1]; }
   [[nodiscard]] bool contains(std::string_view tag) const noexcept;
 
-  /// What was not measured, and why. Joined by `+=`, each once. Of a trace that is about to go
-  /// (`meter.trace().missing()`): its own.
+  /// The domains that were not measured, and why. Joined by `+=`, each once. A temporary trace
+  /// (`meter.trace().missing()`) returns its own copy.
   [[nodiscard]] std::span<const Refusal> missing() const& noexcept { return missing_; }
   [[nodiscard]] std::vector<Refusal> missing() && noexcept { return std::move(missing_); }
 

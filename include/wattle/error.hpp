@@ -14,8 +14,8 @@ namespace wattle {
 /// Base of everything that Wattle throws. `what()` is one sentence: the operation, the object,
 /// and what to do. Threads: a value type.
 ///
-/// Where several threads end the program by an exception that nobody catches, the first one prints
-/// its message and the others wait: the C++ library alone prints "terminate called recursively".
+/// If several threads end the program by an uncaught exception, the first one prints its message
+/// and the others wait. Without this, the C++ library prints "terminate called recursively".
 class WATTLE_EXPORT Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what);

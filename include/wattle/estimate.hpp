@@ -31,8 +31,8 @@ struct EnergyEstimate {
   /// Energy at the wall for `threads` hardware threads of a server, with their part of its memory,
   /// fans and power supply. Absent if `unknown` has a reason.
   std::optional<EnergyRange> machine{};
-  /// What the CPU time in question added to the idle energy; a part of `machine`. Absent where no
-  /// CPU time was given.
+  /// The energy that the given CPU time added to the idle energy; a part of `machine`. Absent where
+  /// no CPU time was given.
   std::optional<EnergyRange> own{};
   std::string unknown{};  ///< why nothing is estimated; else empty
 
@@ -84,9 +84,9 @@ class WATTLE_EXPORT EnergyEstimator {
   void start();
   /// It ends. Does nothing a second time.
   void stop() noexcept;
-  /// Of the time from `start` until now, or until `stop`. `cpu_time`: the CPU time of a part of all
-  /// processes, at least 0, whose part of the energy is wanted. Throws `NotStarted` before `start`,
-  /// `InvalidArgument` for a negative time.
+  /// Estimates the energy from `start` until now, or until `stop`. `cpu_time`: the CPU time of a
+  /// part of all processes, at least 0, whose part of the energy is wanted. Throws `NotStarted`
+  /// before `start`, `InvalidArgument` for a negative time.
   [[nodiscard]] EnergyEstimate estimate(std::optional<Seconds> cpu_time = {}) const;
 
  private:

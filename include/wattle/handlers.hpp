@@ -1,8 +1,8 @@
 // Where traces go: to the terminal, into a CSV file, into a table, or wherever you like.
 //
-// What is written has energies in micro-joules, rounded to a thousandth of one, as pyJoules gives
-// them: numbers as Python's repr writes them (the shortest that read back the same, ".0" on whole
-// ones), those of NVIDIA GPUs (domains named "nvidia_gpu_...") as integers. Tables have joules.
+// They write energies in microjoules, rounded to a thousandth of one, as pyJoules does. Numbers are
+// as Python's repr writes them: the shortest that read back the same, ".0" on whole ones. Energies
+// of NVIDIA GPUs (domains "nvidia_gpu_...") are integers. Tables have joules.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 
 namespace wattle {
 
-/// What is written of a sample. Threads: a value type.
+/// The details that are written of a sample. Threads: a value type.
 struct SampleDetails {
-  /// False, as pyJoules: numbers alone. A lower bound (a counter that restarted, a sensor that was
-  /// lost: see `EnergySample::is_complete`) has no place there; it is left out as an unknown
-  /// energy is, and reported to the log. True: every number, and beside it its uncertainty in
-  /// micro-joules (k = 2), the seconds that are not known, and its flags.
+  /// False, as pyJoules: numbers alone. A lower bound (a restarted counter, a lost sensor: see
+  /// `EnergySample::is_complete`) has no place there. It is left out like an unknown energy, and
+  /// logged. True: every number, and beside it its uncertainty in micro-joules (k = 2), the seconds
+  /// that are not known, and its flags.
   bool details = false;
 };
 
@@ -78,10 +78,10 @@ class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
   /// may append to the same file by a handler, in this process or in another. A last line that was
   /// cut off (by a crash) is ended first: it stays as it is, and the new rows are whole.
   ///
-  /// Throws, keeps the samples and leaves the file as it was (a new one empty):
-  /// `NoSampleProcessed`; `InconsistentSamples` where not all have the same domains in the same
-  /// order; `FormatError` where the file starts with something else than this header; `WriteError`
-  /// where it cannot be written.
+  /// If it throws, it keeps the samples and leaves the file as it was (a new one empty). Throws
+  /// `NoSampleProcessed`; `InconsistentSamples` if not all have the same domains in the same order.
+  /// Throws `FormatError` if the file starts with another header; `WriteError` if it cannot be
+  /// written.
   void save_data();
 
  private:

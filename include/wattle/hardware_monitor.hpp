@@ -55,19 +55,19 @@ struct HardwareMonitorOptions {
   System system = System::from_environment();
 };
 
-/// Writes what GPUs, CPUs, memory, disks and network do to files in a folder, row by row as
-/// it happens, in a thread of its own: `tail -f` follows them, and a process that is killed leaves
-/// all rows but those of that moment. docs/run-monitor.md lists the columns. A file that cannot be
-/// written any more is reported to the log (`set_log`) once and tried again with each row; nothing
-/// that was written is lost, and whatever else this process does goes on. A GPU that does not
-/// answer has rows without values, and holds up the others once for at most half a second.
+/// Writes the activity of GPUs, CPUs, memory, disks and network to files in a folder, row by row,
+/// in its own thread. `tail -f` follows them. A killed process loses only the rows of that moment.
+/// docs/run-monitor.md lists the columns. A file that cannot be written any more is logged
+/// (`set_log`) once and tried again with each row. Written rows are never lost, and the rest of the
+/// process continues. A GPU that does not answer has rows without values, and holds up the others
+/// once for at most half a second.
 ///
 /// After `fork` the child's copy does nothing. Threads: one at a time.
 class WATTLE_EXPORT HardwareMonitor {
  public:
   /// Searches for what can be read; drivers have 2 s to answer. Throws `InvalidArgument` for an
-  /// option out of its range, `NoSuchDevice` for a GPU that is not there, unless
-  /// `if_unavailable` is `ignore`, and nothing where there is nothing.
+  /// option out of its range. Throws `NoSuchDevice` for a GPU that does not exist, unless
+  /// `if_unavailable` is `ignore`. A machine without devices is no error.
   explicit HardwareMonitor(HardwareMonitorOptions options = {});
   /// The same, with the folder that `start()` uses.
   template <class Folder>
@@ -82,18 +82,18 @@ class WATTLE_EXPORT HardwareMonitor {
   ~HardwareMonitor();
 
   /// Makes the folder where it does not exist, and starts. What is not monitored though it is there
-  /// is reported to the log. Throws `InvalidState` where it is started already; `WriteError` where
-  /// a file cannot be made; `FormatError` for a file that holds something else, to be moved away or
-  /// removed first; `NoSuchDevice` where nothing at all can be read, unless that is
-  /// ignored; `Error` where no thread can be started. Then it is not started, and no file has lost
-  /// a row. After `stop` it may be started again, with another folder.
+  /// is reported to the log. Throws `InvalidState` if it is started already; `WriteError` if a file
+  /// cannot be made; `Error` if no thread can be started. Throws `FormatError` for a file with
+  /// other contents, which must be moved or removed first. Throws `NoSuchDevice` if nothing can be
+  /// read, unless that is ignored. Then it is not started, and no file has lost a row. After `stop`
+  /// it may be started again, with another folder.
   void start(const std::filesystem::path& output_dir);
   /// The same, in the folder that was given to the constructor. Throws `InvalidState` where none
   /// was.
   void start();
-  /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
-  /// not answer: that is given up after 2 s, and reported to the log. A second time it does nothing
-  /// and returns the same. Throws `NotStarted` before the first `start`.
+  /// Writes rows for the last, partial interval, and ends within 100 ms. A file system that does
+  /// not answer is given up after 2 s, and logged. A second time it does nothing and returns the
+  /// same. Throws `NotStarted` before the first `start`.
   // NOLINTNEXTLINE(modernize-use-nodiscard): the files can be found by their names, too
   HardwareFiles stop();
 
@@ -112,14 +112,15 @@ struct GpuFigures {
   std::optional<double> gpu_util_max_pct;
   std::optional<double> mem_util_mean_pct;  ///< time in which memory was read or written, 0 to 100
   std::optional<double> mem_util_max_pct;
-  /// Of the energy, where the monitor measured that (`hw_samples.csv`); else of the rows' powers.
+  /// From the energy, if the monitor measured it (`hw_samples.csv`); else from the rows' powers.
   std::optional<double> power_watts_mean;
   std::optional<double> power_watts_max;  ///< highest power of a row
   /// As the monitor measured it, by the energy counter where there is one. From a table of powers
   /// alone each power holds until the next row of its GPU. A lower bound where `energy_unknown` is
   /// not 0.
   std::optional<Joules> energy;
-  /// Of the measuring process, k = 2. Absent where `energy` is, and if the file does not have it.
+  /// The uncertainty of the measuring process, k = 2. Absent if `energy` is, and if the file does
+  /// not have it.
   std::optional<Joules> energy_uncertainty;
   /// The part of it that comes back in each run of the kind (see `MeasuredEnergy`).
   Joules energy_common{};
@@ -133,7 +134,7 @@ struct GpuFigures {
   WATTLE_EXPORT void set_energy(const MeasuredEnergy& measured, Method method) noexcept;
 };
 
-/// What one GPU did during a run. Threads: a value type.
+/// One GPU during a run. Threads: a value type.
 struct GpuSummary : GpuFigures {
   /// The number, or the UUID where the file has only that. Where it has neither, the GPU's place
   /// among the rows of one moment, from "0" on.
@@ -154,10 +155,10 @@ struct MissingEnergy {
   friend bool operator==(const MissingEnergy&, const MissingEnergy&) = default;
 };
 
-/// What a machine as a whole used. Absent: in no row. Threads: a value type.
+/// The use of a machine as a whole. Absent: in no row. Threads: a value type.
 struct MachineSummary {
-  /// Of the packages, memories and GPUs, which do not overlap. A lower bound where `total_missing`
-  /// names a kind that is in it in part.
+  /// The energy of packages, memories and GPUs, which do not overlap. A lower bound where
+  /// `total_missing` names a kind that is in it in part.
   MeasuredEnergy energy;
   std::vector<std::string> energy_covers;          ///< the domains that are in it
   std::vector<MissingEnergy> total_missing;        ///< what is not, by kind
@@ -177,8 +178,9 @@ struct SummaryFile {
   std::uint64_t bad_rows = 0;
   /// Good rows whose GPU nothing shows: they count in the figures of all GPUs alone.
   std::uint64_t unassigned_rows = 0;
-  /// What showed which rows are of one GPU: "index", "uuid", "serial", "pci.bus_id", or "order of
-  /// rows", then with what showed the number of GPUs; empty for files that have none.
+  /// The evidence of which rows are of one GPU: "index", "uuid", "serial", "pci.bus_id", or "order
+  /// of rows". With "order of rows" it adds the evidence of the number of GPUs. Empty for files
+  /// that have none.
   std::string gpus_by;
   std::string problem;  ///< why nothing or not all could be read; else empty
   /// How it was read where that is not as usual: "UTF-16", "power is power.draw.instant"; else
@@ -217,18 +219,19 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
 /// Prints `to_text`.
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const ResourceSummary& summary);
 
-/// Reads `hw_samples.csv` (what a run monitor measured; it has more about GPUs than the other
-/// files, which count where it has none), `hw_metrics.csv` (rows of `nvidia-smi --query-gpu`, with
-/// header and units or without), `cpu_metrics.csv`, and `hw_dmon.csv` (the table of `nvidia-smi
-/// dmon`, columns found by their header; four columns without one are gpu, sm, mem, fb). Any of
-/// them may be absent; one that cannot be read is a `SummaryFile` with a problem. Takes the same
-/// small memory for files of any length. Throws nothing but std::bad_alloc. Threads: any.
+/// Reads these files: `hw_samples.csv` has the measurements of a run monitor. It counts before the
+/// others, since it has more about GPUs. `hw_metrics.csv` has rows of `nvidia-smi --query-gpu`,
+/// with header and units or without. `hw_dmon.csv` has the table of `nvidia-smi dmon`, with columns
+/// found by their header. Four columns without a header are gpu, sm, mem, fb. `cpu_metrics.csv` has
+/// the CPUs. Any of them may be absent; one that cannot be read is a `SummaryFile` with a problem.
+/// Takes the same small memory for files of any length. Throws nothing but std::bad_alloc. Threads:
+/// any.
 [[nodiscard]] WATTLE_EXPORT ResourceSummary
 build_resource_summary(const std::optional<std::filesystem::path>& gpu_csv,
                        const std::optional<std::filesystem::path>& cpu_csv,
                        const std::optional<std::filesystem::path>& dmon_csv = std::nullopt,
                        const std::optional<std::filesystem::path>& samples_csv = std::nullopt);
-/// Of one run of a monitor alone: rows that its files held before do not count.
+/// Summarizes one run of a monitor: rows that its files held before do not count.
 [[nodiscard]] WATTLE_EXPORT ResourceSummary build_resource_summary(const HardwareFiles& files);
 
 }  // namespace wattle

@@ -31,8 +31,8 @@ struct MongoOptions {
   std::string uri = "mongodb://localhost:27017";
   std::string database;
   std::string collection;
-  /// For how long it tries to reach a server, the first time and after the server hung up: it
-  /// retries, since the server may be about to start. What else the URI asks for holds.
+  /// How long it tries to reach a server, the first time and after the server hung up. It retries,
+  /// since the server may be about to start. What else the URI asks for holds.
   std::chrono::milliseconds connect_timeout{30'000};
   /// A trace's document is named so, and its number.
   std::string trace_name_prefix = "trace_";
@@ -50,12 +50,12 @@ struct MongoOptions {
 /// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null, and so is,
 /// without details, a lower bound (`EnergySample::is_complete`), which is reported to the log.
 /// Bytes of a tag that are not UTF-8 are replaced by U+FFFD. A document holds 16 MiB: a trace of
-/// about 100,000 samples of two domains, 50,000 with details. Destroyed with traces that were not
-/// saved, it reports that to the log (`set_log`).
+/// about 100,000 samples of two domains, 50,000 with details. If it is destroyed with unsaved
+/// traces, it logs that (`set_log`).
 ///
-/// libmongoc's warnings go to the log as well: a program that wants them elsewhere calls
-/// `mongoc_log_set_handler` after it made the first MongoHandler. After `fork` the child
-/// needs a handler of its own. Threads: any; `process` does not wait for a `save_data`.
+/// libmongoc's warnings go to the log as well. A program that wants them elsewhere calls
+/// `mongoc_log_set_handler` after it made the first MongoHandler. After `fork` the child needs a
+/// handler of its own. Threads: any; `process` does not wait for a `save_data`.
 class WATTLE_EXPORT MongoHandler final : public EnergyHandler {
  public:
   /// Connects. Throws `DatabaseError`; `InvalidArgument` for an empty database or collection, and
@@ -63,11 +63,10 @@ class WATTLE_EXPORT MongoHandler final : public EnergyHandler {
   explicit MongoHandler(MongoOptions options);
   ~MongoHandler() override;
   void process(const EnergyTrace& trace) override;
-  /// Inserts a document for each trace, and forgets those. Throws `NoSampleProcessed` where there
-  /// is no trace; `DatabaseError` where not all could be inserted: those that were not stay, and
-  /// can be saved again under the same names. None is inserted twice, even where the server hung up
-  /// before it answered. A document that the server refuses does not keep others from being
-  /// inserted.
+  /// Inserts a document for each trace, and forgets those. Throws `NoSampleProcessed` if there is
+  /// no trace; `DatabaseError` if not all could be inserted. The others stay, and can be saved
+  /// again under the same names. None is inserted twice, even where the server hung up before it
+  /// answered. A document that the server refuses does not keep others from being inserted.
   void save_data();
 
  private:

@@ -21,7 +21,8 @@
 
 namespace wattle {
 
-/// What a GPU's power sensor measures. How long each mean is depends on the GPU: `wattle sensors`.
+/// The quantity of a GPU's power sensor. The length of each mean depends on the GPU: `wattle
+/// sensors`.
 enum class PowerDomain : std::uint8_t {
   device_instant,  ///< the GPU, over the shortest window that its sensor has
   device_average,  ///< the GPU, a mean over a longer window, mostly 1 s
@@ -73,7 +74,7 @@ enum class Lookup : std::uint8_t {
   nearest,  ///< the sample whose timestamp is nearest, the earlier one of two; none without samples
 };
 
-/// What to monitor, and how. Threads: a value type.
+/// The devices to monitor, and how. Threads: a value type.
 struct WATTLE_EXPORT PowerMonitorOptions {
   /// Which GPUs; numbers are those of `PowerMonitor`.
   GpuSelection gpus{};
@@ -81,8 +82,8 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   /// out, and a GPU whose driver is slow to answer is read less often. Under 50 ms is warned about;
   /// under 1 ms is raised to 1 ms.
   std::optional<std::chrono::nanoseconds> update_period{};
-  /// Of each GPU and power domain the newest samples are kept, this many; at least 1. Absent: all,
-  /// up to `memory_limit`.
+  /// The number of newest samples kept per GPU and power domain; at least 1. Absent: all, up to
+  /// `memory_limit`.
   std::optional<std::size_t> max_samples_per_gpu{};
   /// Most that all samples together take, in bytes; past it the oldest go. At least 128 KiB for
   /// each power domain and energy counter of each GPU and each CPU domain.
@@ -99,13 +100,13 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   System system = System::from_environment();
 };
 
-/// Reads the power of GPUs and the energy counters of CPUs over and over in threads of its own, one
-/// a device, and answers questions about any time since. GPUs need not be alike; one that fails or
+/// Reads the power of GPUs and the energy counters of CPUs repeatedly, in one thread per device.
+/// Answers questions about any time since its start. GPUs need not be alike; one that fails or
 /// hangs affects no other. What it has to warn about goes to the log (`set_log`).
 ///
-/// A GPU has one number, whatever its vendor: an NVIDIA GPU that of its driver (`nvidia_gpu_1` is
-/// 1); those of others follow after the last NVIDIA GPU, AMD's before Intel's, each in the order of
-/// its domains. With two NVIDIA GPUs `amd_gpu_0` is 2; with none it is 0.
+/// A GPU has one number, whatever its vendor. An NVIDIA GPU has its driver's number (`nvidia_gpu_1`
+/// is 1). Others follow after the last NVIDIA GPU, AMD's before Intel's, each in the order of its
+/// domains. With two NVIDIA GPUs `amd_gpu_0` is 2; with none it is 0.
 ///
 /// All windows include both of their ends, in Unix seconds too: the times of a sample find it. One
 /// that ends before it starts is `InvalidArgument`. Where the wall clock was set within a window in
@@ -121,12 +122,12 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 class WATTLE_EXPORT PowerMonitor {
  public:
   /// Starts monitoring; the first readings are there when it returns, but those of a GPU that does
-  /// not answer within half a second. Drivers have 2 s to list their GPUs; finding out
-  /// the update period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are
-  /// monitored alone. Throws `InvalidArgument` for an option out of its range; `NoSuchDevice` for a
-  /// GPU that is not there and where nothing can be read at all, with the reasons, unless
-  /// `if_unavailable` is `ignore`; `CapabilityError` where a power domain was asked for that no GPU
-  /// has; `Error` where no thread can be started.
+  /// not answer within half a second. Drivers have 2 s to list their GPUs; finding out the update
+  /// period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are monitored
+  /// alone. Throws `InvalidArgument` for an option out of its range; `Error` if no thread can be
+  /// started. Throws `CapabilityError` for a power domain that no GPU has. Throws `NoSuchDevice`,
+  /// with reasons, for a GPU that does not exist, or if nothing can be read, unless
+  /// `if_unavailable` is `ignore`.
   explicit PowerMonitor(const PowerMonitorOptions& options = {});
   PowerMonitor(const PowerMonitor&) = delete;
   PowerMonitor& operator=(const PowerMonitor&) = delete;
@@ -137,7 +138,7 @@ class WATTLE_EXPORT PowerMonitor {
   /// was read can still be asked for. A second time it does nothing.
   void stop() noexcept;
 
-  /// What is not monitored although it was selected, and why.
+  /// The selected devices that are not monitored, and why.
   [[nodiscard]] const std::vector<Refusal>& missing() const noexcept;
   /// The monitored GPUs: in the order in which they were given, else ascending.
   [[nodiscard]] const std::vector<std::uint32_t>& gpu_indices() const noexcept;
@@ -147,8 +148,8 @@ class WATTLE_EXPORT PowerMonitor {
   [[nodiscard]] std::chrono::nanoseconds update_period() const noexcept;
   /// The power domains of a GPU that are monitored, in the order of `PowerDomain`.
   [[nodiscard]] std::vector<PowerDomain> supported_domains(std::uint32_t gpu) const;
-  /// Which power is used if no power domain is named: the instant power, else the average,
-  /// else those of the module; absent where the GPU has none of them.
+  /// The power used if no power domain is named: the instant power, else the average, else those of
+  /// the module. Absent if the GPU has none of them.
   [[nodiscard]] std::optional<PowerDomain> default_domain(std::uint32_t gpu) const;
   /// True if the energy counter of a GPU is monitored.
   [[nodiscard]] bool has_counter(std::uint32_t gpu) const;
@@ -181,12 +182,12 @@ class WATTLE_EXPORT PowerMonitor {
 
   /// The energy of each GPU in the window. Without a power domain, every way to it is computed: its
   /// energy counter and each of its powers over time. The one with the least doubt is the result,
-  /// the others are its alternatives. With a power domain, it is the integral of that power: each
-  /// value counts for as long as it held, at most until it was due to be read again and one update
-  /// of its sensor more. What was not read (before the first reading, a sensor that failed, samples
-  /// that were dropped) is in `unknown`, flagged `gap`; where nothing is known, `energy` is absent.
-  /// A window without length at a time that is known is 0 J and `short_window`. Where the window
-  /// ends after the newest reading, the GPUs are read first, which waits for at most 100 ms. Throws
+  /// the others are its alternatives. With a power domain, it is the integral of that power. Each
+  /// value counts for as long as it held, at most until the next reading was due, plus one update
+  /// of its sensor. Time without readings (before the first one, a failed sensor, dropped samples)
+  /// is in `unknown`, flagged `gap`. If nothing is known, `energy` is absent. A window without
+  /// length at a time that is known is 0 J and `short_window`. Where the window ends after the
+  /// newest reading, the GPUs are read first, which waits for at most 100 ms. Throws
   /// `CapabilityError` where no GPU has the power domain.
   [[nodiscard]] std::map<std::uint32_t, BestEnergy> energy(
       TimePoint start, TimePoint end, std::optional<PowerDomain> domain = {}) const;
@@ -237,10 +238,10 @@ class WATTLE_EXPORT PowerMonitor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Half the time between two updates of the GPUs' power sensors: that of the model that is fastest,
-/// each by its median, found by reading one GPU of each model for about a second; at most 0.1 s,
-/// which is warned about. A model whose power changes less than four times in that time counts as
-/// updated every 0.1 s. 0.1 s where no GPU reports its power. Takes at most 1.5 s, and up to 2 s
+/// Half the time between two updates of the GPUs' power sensors: of the fastest model, each by its
+/// median. Found by reading one GPU of each model for about a second. At most 0.1 s, which is
+/// warned about. A model whose power changes less than four times in that time counts as updated
+/// every 0.1 s. Returns 0.1 s if no GPU reports its power. Takes at most 1.5 s, and up to 2 s
 /// before that where a driver does not list its GPUs. Throws as `PowerMonitor` for a GPU that is
 /// not there. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::chrono::nanoseconds infer_update_period(

@@ -64,10 +64,10 @@ struct PowerReadings {
   std::map<std::uint32_t, std::string> gpu_reason{};
   std::map<std::uint32_t, std::string> cpu_reason{};
   std::map<std::uint32_t, std::string> dram_reason{};
-  /// What each CPU is, as wattled reports it: "package_0", "package_1_die_0", or "psys", the
+  /// The name of each CPU, as wattled reports it: "package_0", "package_1_die_0", or "psys", the
   /// platform, which overlaps all others. Its DRAM is "dram_..." likewise. zeusd reports none.
   std::map<std::uint32_t, std::string> cpu_domain{};
-  /// What each GPU is likewise: "nvidia_gpu_0", "amd_gpu_1".
+  /// The name of each GPU likewise: "nvidia_gpu_0", "amd_gpu_1".
   std::map<std::uint32_t, std::string> gpu_domain{};
   double clock_offset_s = 0;  ///< this machine's clock minus the daemon's
   /// The offset lies within +- this; infinite: not known.
@@ -105,9 +105,8 @@ struct PowerStreamOptions {
   /// daemon answers but its stream does not hold, and stays as it is while no daemon answers. Each
   /// wait is 20 % longer or shorter by chance.
   std::chrono::milliseconds reconnect_delay = std::chrono::seconds(1);
-  /// How long the wait becomes at most, and how long what is `denied` waits: a group can be enabled
-  /// by a restart, a token accepted later. 0 to 1 h; where it is no longer than `reconnect_delay`,
-  /// each wait is exactly that.
+  /// The longest wait, and the wait after `denied`: a restart can enable a group, or a token be
+  /// accepted later. 0 to 1 h. If it is at most `reconnect_delay`, each wait is exactly that.
   std::chrono::milliseconds longest_reconnect_delay = std::chrono::seconds(5);
   /// For each request except the streams, and for the constructor; 1 ms to 1 min.
   std::chrono::milliseconds timeout = std::chrono::seconds(5);
@@ -136,10 +135,10 @@ struct ReaderOptions {
   bool states = false;
 };
 
-/// Goes through the updates of a stream, from when the reader was made: each step is one event of a
-/// daemon, in the order in which they came, and ends in a consistent view of all servers. A reader
-/// that is more than `PowerStreamOptions::queue_limit` updates behind loses the oldest steps, but
-/// nothing that is still true: its view has the newest value of every device that had one.
+/// Goes through the updates of a stream since the reader was made. Each step is one event of a
+/// daemon, in order of arrival, and ends in a consistent view of all servers. A reader more than
+/// `PowerStreamOptions::queue_limit` updates behind loses the oldest steps, but no current value.
+/// Its view has the newest value of every device that had one.
 ///
 /// A reader may outlive its stream: there are no more steps. One that was moved from has ended, and
 /// throws `InvalidArgument` where it is asked for a step. Threads: one at a time; any number of
@@ -166,10 +165,11 @@ class WATTLE_EXPORT PowerReader {
   /// `stop`. Throws `InvalidArgument` where another coroutine waits for this reader.
   [[nodiscard]] Next next();
 
-  /// What is known, as of the last step or, before the first, of when the reader was made; the
-  /// states of connections as of the last call of `wait` or `wait_until` that found them changed.
+  /// The values as of the last step or, before the first, of when the reader was made. The states
+  /// of connections are those of the last `wait` or `wait_until` that found them changed.
   [[nodiscard]] const PowerSnapshot& readings() const noexcept;
-  /// What the last step changed, in order; empty where it was only states. Until the next step.
+  /// The changes of the last step, in order; empty if it changed only states. Valid until the next
+  /// step.
   [[nodiscard]] std::span<const PowerUpdate> updates() const noexcept;
   /// Updates that had no step of their own since the reader fell behind. With `latest_only`: 0.
   [[nodiscard]] std::uint64_t dropped() const noexcept;
@@ -239,8 +239,8 @@ class WATTLE_EXPORT PowerReader::Iterator {
 /// A daemon sends a device's power when it changes: where nothing comes but the daemon lives, the
 /// last value holds. A connection that is lost is made again, with what the daemon serves by then.
 /// A daemon that refuses one type of device, or lacks it, ends that stream alone. States and their
-/// reasons are in the snapshot; what is refused in a daemon's answers goes to the log (`set_log`),
-/// once a minute at most for each stream.
+/// reasons are in the snapshot. Invalid data in a daemon's answers is logged (`set_log`), at most
+/// once a minute per stream.
 ///
 /// After `fork` the child's copy does nothing: its snapshot is empty, its readers have ended.
 ///
@@ -249,13 +249,12 @@ class WATTLE_EXPORT PowerReader::Iterator {
 class WATTLE_EXPORT PowerStream {
  public:
   /// Asks all servers at once, and returns when each has answered or failed, `timeout` at the
-  /// latest. With nothing to stream yet (no device that may be read) it warns by the log, and goes
-  /// on: a daemon may serve more after a restart. Throws `InvalidArgument` (no server, a server
-  /// that is asked for no device, an endpoint twice, an option out of its range), `NoSuchDevice`
-  /// and `CapabilityError` (an index that was asked for is not served, or not permitted),
-  /// `AuthError` (likewise, and the token does not count), `ConnectionError` (a server cannot be
-  /// reached: not with `start_partial`), `Error` where no thread can be started. Nothing is left
-  /// over then.
+  /// latest. If there is nothing to stream yet (no readable device), it logs a warning and
+  /// continues: a daemon may serve more after a restart. Throws `InvalidArgument` for no server, a
+  /// server without devices, an endpoint twice, or an option out of its range. Throws
+  /// `NoSuchDevice` or `CapabilityError` if a requested index is not served or not permitted, and
+  /// `AuthError` if the token is invalid. Throws `ConnectionError` if a server cannot be reached,
+  /// except with `start_partial`; `Error` if no thread can be started. Nothing is left over then.
   explicit PowerStream(std::vector<Server> servers, PowerStreamOptions options = {});
   PowerStream(const PowerStream&) = delete;
   PowerStream& operator=(const PowerStream&) = delete;
@@ -272,8 +271,8 @@ class WATTLE_EXPORT PowerStream {
   /// A copy of everything that is known now.
   [[nodiscard]] PowerSnapshot snapshot() const;
 
-  /// The energy of each device between two times, by endpoint: from the daemon's counter where it
-  /// has one, else, and after its last reading (`estimated`), from powers, where each holds
+  /// The energy of each device between two times, by endpoint. It is from the daemon's counter if
+  /// there is one. Else, and after its last reading (`estimated`), it is from powers: each holds
   /// until the next, while the daemon lives. What was not received (before the start, without
   /// connection, while a daemon restarted) is in `unknown`, flagged `gap` or `reset`. Throws
   /// `InvalidArgument` where `end` lies before `begin`, for what is no time, and without

@@ -105,11 +105,11 @@ enum class Durability : std::uint8_t {
 ///
 /// `ts` is the time of logging (UTC); a phase is logged at its end. All of a line is ASCII.
 ///
-/// Opened on a path, it adds each line to the file as it happens, by one system call: `tail -f`
-/// follows it, and a process that is killed leaves all of them. The end of a line that was cut off
-/// (by a kill, or a power failure) is taken away when the file is opened again. Several logs may
-/// share a file. A file that is deleted while the log is open is made again. A log that was moved
-/// from refuses everything with `InvalidArgument`. Threads: any. In a forked child it does nothing.
+/// Opened on a path, it adds each line to the file at once, by one system call. `tail -f` follows
+/// it, and a killed process leaves all lines. The end of a line that was cut off (by a kill, or a
+/// power failure) is taken away when the file is opened again. Several logs may share a file. A
+/// file that is deleted while the log is open is made again. A log that was moved from refuses
+/// everything with `InvalidArgument`. Threads: any. In a forked child it does nothing.
 class WATTLE_EXPORT RunLog {
  public:
   class Phase;
@@ -126,8 +126,8 @@ class WATTLE_EXPORT RunLog {
   RunLog& operator=(RunLog&&) noexcept;
 
   /// A phase took `seconds`, written with three decimals. The members of `extra` follow in the same
-  /// object. Throws `InvalidArgument` where one is named ts, type, name or seconds, and
-  /// `WriteError` (disk full ...): nothing is logged then, and the next entry is tried again.
+  /// object. Throws `InvalidArgument` if one is named ts, type, name or seconds, and `WriteError`
+  /// (disk full ...). Nothing is logged then, and the next entry is tried again.
   void log_phase(std::string_view name, Seconds seconds, const Value::Object& extra = {});
   /// Something happened. `data` is left out where it is empty. Throws `WriteError`.
   void log_event(std::string_view event, const Value::Object& data = {});

@@ -1,6 +1,6 @@
-// What the options of all classes share: where Wattle reads from, which GPUs, and what a machine
-// without sensors means. Every path and library name from outside enters here, so that tests need
-// no privileges and a container can be given the host's trees.
+// Options that all classes share: where Wattle reads from, which GPUs, and how a machine without
+// sensors is treated. Every path and library name from outside enters here, so that tests need no
+// privileges and a container can be given the host's trees.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct WATTLE_EXPORT System {
   std::filesystem::path procfs = "/proc";
   /// NVIDIA's management library (NVML): a path, or a name that the dynamic linker searches for.
   std::string nvml_library = "libnvidia-ml.so.1";
-  /// The Unix socket of a daemon on this machine (wattled, or zeusd), which is asked for the energy
-  /// of CPUs where this process may not read it itself. Empty: none is asked.
+  /// The Unix socket of a daemon on this machine (wattled or zeusd). It provides the energy of CPUs
+  /// that this process may not read itself. Empty: none is asked.
   std::filesystem::path daemon_socket = "/run/wattled/wattled.sock";
   /// Shown to that daemon, should it want a token; empty: none. Never part of a message.
   std::string daemon_token{};
@@ -39,7 +39,7 @@ struct WATTLE_EXPORT System {
   friend bool operator==(const System&, const System&) = default;
 };
 
-/// What a constructor does if a domain or device cannot be read.
+/// How a constructor treats a domain or device that cannot be read.
 enum class IfUnavailable : std::uint8_t {
   fail,    ///< it throws
   ignore,  ///< it does not throw: such energies are unknown, with the reason
@@ -51,7 +51,7 @@ class WATTLE_EXPORT GpuSelection {
   /// All of them.
   GpuSelection() = default;
   // NOLINTBEGIN(google-explicit-constructor): a list of numbers is a selection
-  /// By number: that of the driver for NVIDIA GPUs; those of other vendors follow after the last of
+  /// By number: the driver's for NVIDIA GPUs. Those of other vendors follow after the last of
   /// these, AMD before Intel, each in the order of its domains. Throws `InvalidArgument` for an
   /// empty list, and for a number that occurs twice.
   GpuSelection(std::vector<std::uint32_t> numbers);
@@ -62,13 +62,12 @@ class WATTLE_EXPORT GpuSelection {
   [[nodiscard]] static GpuSelection all() noexcept { return {}; }
   /// None. Where the selected GPUs alone are read, no driver of a GPU is called.
   [[nodiscard]] static GpuSelection none() noexcept { return GpuSelection(Kind::none); }
-  /// The GPUs that this process's environment leaves to a program that computes on GPUs, at the
-  /// time of the search: `CUDA_VISIBLE_DEVICES` (NVIDIA), `ROCR_VISIBLE_DEVICES` and
-  /// `HIP_VISIBLE_DEVICES` (AMD); all where none of them is set. If a vendor's variable is set and
-  /// another's is not, the other's GPUs are left out. Numbers in a variable are understood where
-  /// the order of the GPUs cannot differ (`CUDA_DEVICE_ORDER=PCI_BUS_ID`, one GPU, GPUs of one
-  /// model, a list of all of them); otherwise they are `InvalidArgument`, as is a part of a GPU
-  /// (MIG).
+  /// The GPUs that this process's environment makes visible, at the time of the search:
+  /// `CUDA_VISIBLE_DEVICES` (NVIDIA), `ROCR_VISIBLE_DEVICES` and `HIP_VISIBLE_DEVICES` (AMD). All
+  /// if none of them is set. If a vendor's variable is set and another's is not, the other's GPUs
+  /// are left out. Numbers in a variable are accepted if the order of the GPUs cannot differ. So it
+  /// is with `CUDA_DEVICE_ORDER=PCI_BUS_ID`, one GPU, GPUs of one model, or a list of all of them.
+  /// Otherwise they are `InvalidArgument`, as is a part of a GPU (MIG).
   [[nodiscard]] static GpuSelection visible() noexcept { return GpuSelection(Kind::visible); }
   /// By name: a domain ("amd_gpu_0"), its number where one vendor alone has that, a UUID or the
   /// start of one, a PCI address. Throws `InvalidArgument` for an empty list or name.

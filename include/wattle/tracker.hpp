@@ -1,4 +1,4 @@
-// What a process and all its descendants use of a machine: memory, CPU, GPUs, time.
+// The use of a machine by a process and all its descendants: memory, CPU, GPUs, time.
 #pragma once
 
 #include <chrono>
@@ -136,12 +136,12 @@ struct WATTLE_EXPORT ResourceUsage {
   GPUUtilization gpu_utilization;
   ComputeTime compute_time;
 
-  /// Of the process and everything it started, ended or not.
+  /// The use of the process and everything it started, ended or not.
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
   /// The sum of both, by perf's task clock: of `wattle run --task-clock` alone.
   std::optional<Seconds> cpu_task_clock;
-  /// Of the largest single process among them, not of their sum.
+  /// The peak of the largest single process among them, not of their sum.
   std::optional<std::uint64_t> peak_rss_bytes;
   /// Largest sum of the proportional memory (PSS) of all of them.
   std::optional<std::uint64_t> peak_pss_bytes;
@@ -149,8 +149,8 @@ struct WATTLE_EXPORT ResourceUsage {
   /// a file is mapped to does not count.
   std::optional<std::uint64_t> io_read_bytes;
   std::optional<std::uint64_t> io_written_bytes;
-  /// What storage had to be asked for, and what was to go to it; of network file systems by what
-  /// they report to the kernel.
+  /// Bytes requested from storage, and bytes to be written to it; for network file systems as they
+  /// report them to the kernel.
   std::optional<std::uint64_t> storage_read_bytes;
   std::optional<std::uint64_t> storage_written_bytes;
   /// Page faults answered from memory, and those that waited for storage.
@@ -164,10 +164,10 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<std::uint64_t> processes;  ///< that were seen, ended or not
 
   std::vector<UnknownUsage> unknown;
-  /// Keys of figures that are an upper bound: of processes whose PSS was not read the resident set
-  /// counts, of all together at most what the whole machine has mapped.
+  /// Keys of figures that are an upper bound. For processes whose PSS was not read the resident set
+  /// counts, for all together at most what the whole machine has mapped.
   std::vector<std::string> estimated;
-  /// Of figures of memory that may have been larger between the samples that show them.
+  /// Bounds of memory figures that may have been larger between the samples that show them.
   std::vector<UsageBound> bounds;
   std::vector<UsageMismatch> mismatches;
   std::vector<UsageMechanism> mechanisms;
@@ -200,7 +200,7 @@ struct WATTLE_EXPORT TrackerOptions {
   std::string gpu_ram_unit = "gigabytes";
   /// seconds, minutes, hours or days.
   std::string time_unit = "hours";
-  /// What percentages of `main`, `descendants` and `combined` are divided by, at least 1; absent:
+  /// The divisor of the percentages of `main`, `descendants` and `combined`, at least 1; absent:
   /// the CPU cores of the machine.
   std::optional<unsigned> n_expected_cores{};
   /// GPUs whose utilization counts. GPU memory and energy are always those of all.
@@ -209,10 +209,10 @@ struct WATTLE_EXPORT TrackerOptions {
   bool disable_logs = false;
   /// The process to track; absent: this one. What trackers of this process do is left out.
   std::optional<int> process_id{};
-  /// What is known so far is appended to it at each sample, as a line of JSON, so that it is there
-  /// after a crash too (`recover_usage`). `stop` removes it. Absent: a file of a new name in the
-  /// state folder (`$XDG_STATE_HOME/wattle/usage`, or `~/.local/state/wattle/usage`); where it
-  /// cannot be written, that is reported to the log, and there is none. An empty path: none.
+  /// Each sample appends the results so far to it, as a line of JSON, so that they survive a crash
+  /// (`recover_usage`). `stop` removes it. Absent: a file of a new name in the state folder
+  /// (`$XDG_STATE_HOME/wattle/usage`, or `~/.local/state/wattle/usage`). If it cannot be written,
+  /// that is logged, and there is none. An empty path: none.
   std::optional<std::filesystem::path> resource_usage_file{};
   /// "nvidia", "amd" or "intel": the GPUs of this brand alone are in the five groups. Absent: those
   /// of one brand that is there, NVIDIA before AMD before Intel, and GPUs of their own before those
@@ -242,9 +242,9 @@ class WATTLE_EXPORT Tracker {
   enum class State : std::uint8_t { NEW, STARTED, STOPPED };
 
   /// Searches for GPUs, which can take two seconds where a driver does not answer. Throws
-  /// `InvalidArgument`, which lists what would be valid, for an option out of its range, a file
-  /// that exists, a process that does not exist or has ended; `NoSuchDevice` for a GPU that is not
-  /// there; `WriteError` where a file cannot be written. A machine without sensors is no error.
+  /// `InvalidArgument`, which lists valid values, for an option out of its range, an existing file,
+  /// or a process that does not exist or has ended. Throws `NoSuchDevice` for a GPU that does not
+  /// exist; `WriteError` if a file cannot be written. A machine without sensors is no error.
   explicit Tracker(const TrackerOptions& options = {});
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;

@@ -59,7 +59,7 @@ struct UnitIdlePower {
 /// Identifies a unit among all of a `WorkUnits`; 0: none.
 using UnitId = std::uint64_t;
 
-/// What is known of a unit's energy.
+/// The quality of a unit's energy.
 enum class UnitState : std::uint8_t {
   running,    ///< it has not ended
   waiting,    ///< it has ended; the readings that cover it are not there yet
@@ -75,11 +75,12 @@ struct UnitEnergy {
   TimePoint end;
   double weight = 1.0;  ///< of its first phase
   double work = 0.0;    ///< what `WorkUnit::add` counted
-  /// Of all measured domains that do not overlap. A share by the rule; its ± is that of what was
-  /// measured at its ends. `short_window`: shorter than the sensor shows; the ± is then all that
-  /// could be its own. Absent or a lower bound where a sensor showed nothing (`unknown`).
+  /// The unit's share, by the rule, of all measured domains that do not overlap. Its ± is that of
+  /// the measurement at its ends. `short_window`: the unit is shorter than the sensor resolves; the
+  /// ± is then all that could be its own. Absent or a lower bound if a sensor showed nothing
+  /// (`unknown`).
   MeasuredEnergy energy{};
-  /// Of `UnitOptions`; empty: none was given, or it was not valid.
+  /// From `UnitOptions`; empty: none was given, or it was not valid.
   std::string traceparent{};
 };
 
@@ -124,7 +125,7 @@ struct UnitGroup {
   Joules mean{};  ///< of their shares
 };
 
-/// What was found about the units of a tag, or about one phase of them. Threads: a value type.
+/// The findings about the units of a tag, or about one phase of them. Threads: a value type.
 struct UnitTag {
   std::string tag{};
   std::string phase{};        ///< empty: the units as a whole
@@ -133,21 +134,21 @@ struct UnitTag {
   Seconds mean_time{0};       ///< how long one lasted
   Joules sum{};               ///< of the shares
   double work = 0.0;          ///< sum of what `add` counted
-  /// By the rule. Absent without a unit; the others also with fewer than 8 blocks in time, where
-  /// all of the mean is in doubt: its interval goes from 0 to twice its value.
+  /// By the rule. Absent without a unit; the others also with fewer than 8 blocks in time. Then all
+  /// of the mean is in doubt: its interval goes from 0 to twice its value.
   std::optional<EnergyInterval> mean{};
   std::optional<EnergyInterval> median{};
   std::optional<EnergyInterval> p95{};
   std::optional<EnergyInterval> p99{};
   std::optional<EnergyInterval> per_work{};  ///< sum over sum; absent without work
-  /// Most were shorter than an update of the sensor: single energies mean little, and the interval
-  /// of the mean holds what fell into the time without units.
+  /// Most units were shorter than an update of the sensor. Single energies mean little, and the
+  /// interval of the mean includes the energy of the time without units.
   bool is_short = false;
   /// By regression of the power on the running weights of all tags. Absent if `doubt` is not empty.
   std::optional<EnergyInterval> fitted{};
   std::string doubt{};     ///< why there is no `fitted`: "cannot be separated from b"
   bool disagrees = false;  ///< the rule's mean and `fitted` differ beyond their intervals
-  // Of whole units alone: a phase has none of these.
+  // Figures of whole units only: a phase has none of these.
   UnitDistribution distribution{};
   std::vector<UnitGroup> by_running{};  ///< by how many units ran when it started, itself included
   std::vector<UnitGroup> by_work{};     ///< by its work; units without are in no group
@@ -205,8 +206,8 @@ struct WorkUnitsOptions {
   /// Divided beside the domains.
   std::vector<std::shared_ptr<EnergySource>> sources{};
   IdleShare idle = IdleShare::to_units;
-  /// With `IdleShare::kept`, of every domain that is divided: one that is missing is measured while
-  /// no unit runs, and until then its units' energies are unknown.
+  /// With `IdleShare::kept`, one for every domain that is divided. A missing one is measured while
+  /// no unit runs; until then its units' energies are unknown.
   std::vector<UnitIdlePower> idle_power{};
   /// How often sensors are read. A unit's energy is final about that long after its end.
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
@@ -216,9 +217,9 @@ struct WorkUnitsOptions {
   std::size_t most_tags = 256;
   /// Energies of ended units that `WorkUnits::result` still knows, 1 to 2^24.
   std::size_t kept_results = 4096;
-  /// Gets each unit once its energy is final, in the thread that reads (one of Wattle's, or that of
-  /// `update` or `stop`), in no particular order. Must return soon and not throw: an exception is
-  /// reported to the log, once, and the next unit comes.
+  /// Gets each unit once its energy is final, in no particular order. Called in the thread that
+  /// reads: one of Wattle's, or that of `update` or `stop`. Must return soon and not throw: an
+  /// exception is reported to the log, once, and the next unit comes.
   std::function<void(const UnitEnergy&)> on_done{};
   /// `ignore`: a machine without sensors is no error. All energies are unknown then.
   IfUnavailable if_unavailable = IfUnavailable::fail;
@@ -231,8 +232,8 @@ struct UnitOptions {
   double weight = 1.0;
   /// It uses no GPU but this one, and takes no share of the others; absent: it uses all of them.
   std::optional<Domain> gpu{};
-  /// Of the trace that it belongs to, as in the HTTP header of that name (W3C Trace Context); kept
-  /// for `UnitEnergy`. Empty: none. What is not valid is ignored.
+  /// The trace that the unit belongs to, as in the HTTP header of that name (W3C Trace Context);
+  /// kept for `UnitEnergy`. Empty: none. What is not valid is ignored.
   std::string_view traceparent{};
 };
 

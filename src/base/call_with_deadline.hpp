@@ -19,8 +19,9 @@ namespace wattle {
 
 /// When a call that has not returned is given up.
 enum class Patience : std::uint8_t {
-  fixed,    ///< so long after its start
-  renewed,  ///< so long after its last sign of life: that it asked whether its result still counts
+  fixed,    ///< this time after its start
+  renewed,  ///< this time after its last sign of life: that it asked whether its result still
+            ///< counts
 };
 
 /// The results of calls as they come. Threads: any.

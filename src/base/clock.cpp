@@ -38,7 +38,7 @@ Anchor compare_clocks() noexcept {
   return best;
 }
 
-/// The process's one history: no part of `ask_history`, of which each question has its own.
+/// The process's one history: no part of `ask_history`: each question has its own.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 constinit std::mutex history_mutex;
 constinit AnchorHistory history;

@@ -20,7 +20,8 @@ using ClockTicks = std::chrono::duration<std::uint64_t, std::centi>;
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-/// What the thread or process of a CPU clock has used; absent where it is gone. Threads: any.
+/// The CPU time used by the thread or process of a CPU clock; absent where it is gone. Threads:
+/// any.
 [[nodiscard]] inline std::optional<std::chrono::nanoseconds> cpu_time(clockid_t clock) noexcept {
   timespec time{};
   if (::clock_gettime(clock, &time) != 0) return std::nullopt;
@@ -32,7 +33,7 @@ using ClockTicks = std::chrono::duration<std::uint64_t, std::centi>;
   return cpu_time(clock).value_or(std::chrono::nanoseconds(0));
 }
 
-/// What the calling thread has used.
+/// The CPU time used by the calling thread.
 [[nodiscard]] inline std::chrono::nanoseconds thread_cpu_time() noexcept {
   return clock_time(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -1,4 +1,4 @@
-// What a failure is called where people read it.
+// The name of a failure, for people.
 #pragma once
 
 #include <exception>

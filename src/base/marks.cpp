@@ -111,7 +111,7 @@ int socket_of_run() noexcept {
   return none;
 }
 
-/// What the log says of a mark that was not taken.
+/// The log line for a rejected mark.
 void explain(int error) noexcept {
   static std::atomic<bool> is_said{false};
   if (is_said.exchange(true)) return;

@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// Deadlines on a grid that begins at a given time: a late tick does not shift the next one.
+/// Deadlines on a grid that starts at a given time: a late tick does not shift the next one.
 /// Threads: one at a time.
 class Schedule {
  public:
@@ -64,7 +64,7 @@ class Backoff {
     busy_ = elapsed_ = std::chrono::nanoseconds(0);
   }
 
-  /// What the period is to be multiplied by: 1, 2, 4 ... at most `longest`.
+  /// The factor for the period: 1, 2, 4 ... at most `longest`.
   [[nodiscard]] int factor() const noexcept { return factor_; }
 
  private:

@@ -17,8 +17,8 @@ class UnixAddress {
   /// The longest path, in bytes.
   static constexpr std::size_t kMostBytes = sizeof(sockaddr_un::sun_path) - 1;
 
-  /// Of the socket file at `path`; a first byte of 0 makes an abstract name. Absent: `path` is
-  /// empty or too long.
+  /// The address of the socket file at `path`; a first byte of 0 makes an abstract name. Absent:
+  /// `path` is empty or too long.
   [[nodiscard]] static std::optional<UnixAddress> of(std::string_view path) noexcept {
     if (path.empty() || path.size() > kMostBytes) return std::nullopt;
     UnixAddress made;

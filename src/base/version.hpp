@@ -1,4 +1,4 @@
-// What a program prints as its version.
+// The version text of a program.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ namespace {
 
 using DomainSpan = std::span<const RecordedDomainPower>;
 
-/// What a meter's values are off by at least: 0.2 %, and `part` of how much they vary.
+/// The least error of a meter's values: 0.2 %, and `part` of how much they vary.
 double noise_of(const std::vector<double>& powers, double part) {
   constexpr double kOfMean = 0.002;
   Moments moments;
@@ -321,7 +321,7 @@ bool AlignmentSearch::improve_lag(std::size_t domain) {
 
 void AlignmentSearch::make_lags_relative() {
   std::vector<double> reordered = lags_;
-  // Of two in disagreement nobody knows which is late: the one that moved.
+  // Where two disagree, it is unknown which is late: the one that moved.
   const double common_s = lower_median(reordered);
   if (domains_.size() < 3 || common_s == 0.0) return;
   for (double& lag_s : lags_) lag_s -= common_s;

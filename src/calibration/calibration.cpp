@@ -104,7 +104,7 @@ double MeterComparison::edge_energy_j(std::size_t i) const {
   const PowerCurve& power = used_[i].power;
   const auto first_w = power.mean_w(power.begin_s(), power.begin_s() + lag_s);
   const auto last_w = power.mean_w(power.end_s() - lag_s, power.end_s());
-  // Before the begin it was as after it, at least roughly.
+  // Before the start it was as after it, at least roughly.
   const double change_w = std::abs(first_w.value_or(0.0) - last_w.value_or(0.0));
   return lag_s * (change_w + estimates_.spread_w(i));
 }
@@ -217,7 +217,7 @@ std::string MeterComparison::judge() {
 }
 
 void MeterComparison::add_total(MeterCalibration& result) const {
-  // What no block shows, since it is the same in all: see GainEstimates.
+  // An error that no block shows, since it is the same in all: see GainEstimates.
   constexpr double kSameInAll = 0.02;
   std::vector<std::size_t> parts;
   double edges_j = 0.0;
@@ -340,7 +340,7 @@ std::optional<double> sensor_error_percent(const CalibratedDomain& domain,
   const bool is_known = domain.fault == SensorFault::none || domain.fault == SensorFault::gain ||
                         domain.fault == SensorFault::unit;
   if (!domain.gain || !is_known) return std::nullopt;
-  // What a watt that the sensor shows is at the device.
+  // The true watts at the device per watt of the sensor.
   const double least = (domain.gain->value - domain.gain->uncertainty) * efficiency.least;
   const double most = (domain.gain->value + domain.gain->uncertainty) * efficiency.most;
   return 100.0 * std::max(std::abs(least - 1.0), std::abs(most - 1.0));

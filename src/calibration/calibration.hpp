@@ -18,7 +18,7 @@ enum class SensorFault : std::uint8_t {
   unit,       ///< its values are in another unit: a power of 1000 too large or small
   gain,       ///< a factor that no power supply explains
   stuck,      ///< the same value all the time
-  late,       ///< behind the others by more than its values are apart
+  late,       ///< later than the others by more than its values are apart
   unrelated,  ///< it shows changes that the meter does not see
 };
 [[nodiscard]] const char* to_string(SensorVerdict verdict) noexcept;
@@ -37,7 +37,7 @@ struct CalibratedDomain {
   std::string reason{};
 };
 
-/// What part of the power at the meter arrives at the devices: between these two.
+/// The part of the meter's power that arrives at the devices: between these two.
 struct SupplyEfficiency {
   double least = 0.75;
   double most = 1.0;
@@ -57,7 +57,7 @@ struct MeterCalibration {
   double period_s = 0.0;  ///< of the meter
   MeterTiming timing{};
   double explained = 0.0;  ///< part of the meter's variance
-  /// What the meter sees and no domain covers: fans, disks, losses.
+  /// Power that the meter sees and no domain covers: fans, disks, losses.
   std::optional<CalibratedNumber> offset_w{};
   /// The median of the domains' gains: one by efficiency, for a meter at the wall.
   std::optional<CalibratedNumber> common_gain{};

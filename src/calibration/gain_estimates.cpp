@@ -12,8 +12,8 @@ namespace {
 
 /// A gain with a larger ± (as a part of it) shows nothing.
 constexpr double kMostDoubt = 0.3;
-/// What no block shows, since it is the same in all: fans that follow the heat, a supply whose
-/// efficiency depends on the load. As a part of a gain.
+/// An error that no block shows, since it is the same in all: fans that follow the heat, a supply
+/// whose efficiency depends on the load. As a part of a gain.
 constexpr double kSameInAll = 0.02;
 
 /// Weights of Huber: rows far from the fit, as a meter's errors, count less.

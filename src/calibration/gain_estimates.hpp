@@ -39,7 +39,7 @@ class GainEstimates {
     std::ranges::transform(without_, values.begin(), number);
     return jackknife_error(values);
   }
-  /// What `number` makes of the gains, with a ±.
+  /// `number` of the gains, with its ±.
   template <class Number>
   [[nodiscard]] CalibratedNumber number_of(const Number& number) const {
     return {.value = number(gains_),

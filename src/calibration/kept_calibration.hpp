@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// What is known of the sensor of one domain.
+/// The calibration of one domain's sensor.
 struct KeptSensor {
   std::string domain;
   double error_percent = 0.0;  ///< see `sensor_error_percent`
@@ -29,7 +29,7 @@ struct KeptCalibration {
   std::vector<KeptSensor> sensors;
 };
 
-/// Of the sensors whose error is known.
+/// Keeps the sensors whose error is known.
 [[nodiscard]] KeptCalibration kept_of(const MeterCalibration& calibration,
                                       const SupplyEfficiency& efficiency);
 
@@ -41,7 +41,7 @@ struct KeptCalibration {
 /// "compared with pdu.csv on 2026-11-24": the source of a `calibration_percent`.
 [[nodiscard]] std::string source_text(const KeptCalibration& calibration);
 
-/// What was kept for a host; absent where nothing was, or it cannot be read.
+/// The kept calibration of a host. Absent if there is none, or it cannot be read.
 [[nodiscard]] std::optional<KeptCalibration> read_calibration(std::string_view host);
 
 }  // namespace wattle

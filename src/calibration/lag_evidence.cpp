@@ -16,7 +16,7 @@ namespace {
 /// Blocks of time in which a lag must prove itself.
 constexpr std::size_t kProofBlocks = 10;
 
-/// What two fits leave of one row, or of a block of them, on a logarithmic scale.
+/// The residuals of two fits for a row, or a block of rows, on a logarithmic scale.
 struct LeftOfBoth {
   double before = 0.0;
   double after = 0.0;
@@ -31,7 +31,7 @@ std::vector<double> sizes_left(const AlignedRows& rows, std::span<const double> 
   return sizes;
 }
 
-/// Of the rows that both have.
+/// The residuals of the rows that both have.
 std::vector<LeftOfBoth> left_of_both(const AlignedRows& before, const AlignedRows& after,
                                      std::span<const double> gains, double noise_w) {
   const std::vector<double> left_before = sizes_left(before, gains, noise_w);

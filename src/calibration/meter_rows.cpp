@@ -50,7 +50,7 @@ void drop_spikes(std::vector<MeterSample>& samples) {
 
 MeterRows rows_of(std::vector<MeterSample> samples, double step_s, double length_s) {
   std::ranges::stable_sort(samples, {}, &MeterSample::time_s);
-  // Of several values at one time the last one counts.
+  // If several values have one time, the last one counts.
   std::ranges::reverse(samples);
   const auto same = std::ranges::unique(samples, {}, &MeterSample::time_s);
   samples.erase(same.begin(), same.end());
@@ -146,7 +146,7 @@ void AlignedRows::apply_filter(double lag_s) {
       now = before + part * (now - before);
     }
   }
-  // What was before the first row is unknown.
+  // The time before the first row is unknown.
   const auto end = std::ranges::upper_bound(time_s_, time_s_.front() + 2.0 * lag_s);
   const auto gone = end - time_s_.begin();
   time_s_.erase(time_s_.begin(), end);

@@ -12,13 +12,13 @@
 
 namespace wattle {
 
-/// What a meter showed at a time, in seconds since 1970 or since any other time.
+/// A meter's value at a time, in seconds since 1970 or since any other time.
 struct MeterSample {
   double time_s = 0.0;
   double power_w = 0.0;
 };
 
-/// What the sensors of one domain showed during a run.
+/// The values of one domain's sensors during a run.
 struct RecordedDomainPower {
   std::string name;
   PowerCurve power;
@@ -37,8 +37,8 @@ struct MeterRows {
 };
 inline constexpr std::size_t kMostMeterRows = 3000;
 
-/// Of `samples`, which need not be in order, for a run of `length_s` whose domains have a value
-/// each `step_s`.
+/// Rows from `samples`, in any order, for a run of `length_s` whose domains have one value per
+/// `step_s`.
 [[nodiscard]] MeterRows rows_of(std::vector<MeterSample> samples, double step_s, double length_s);
 
 /// How the time of a domain's power is related to that of a meter.
@@ -48,7 +48,7 @@ struct MeterTiming {
   double lag_s = 0.0;     ///< of the meter's own filter of first order
 };
 
-/// What the rows of a stretch of time show, ready for regression. Threads: a value type.
+/// The rows of an interval, ready for regression. Threads: a value type.
 class AlignedRows {
  public:
   /// A meter's filter is either applied to the sensors as well, which keeps its noise small, or
@@ -76,7 +76,7 @@ class AlignedRows {
   [[nodiscard]] AlignedRows changes(std::size_t apart) const;
   /// The rows of all but one of equal blocks of time.
   [[nodiscard]] AlignedRows without_block(std::size_t block, std::size_t blocks) const;
-  /// What a fit leaves of each row.
+  /// The residual of each row.
   [[nodiscard]] std::vector<double> residuals(const LinearFit& fit) const;
 
  private:

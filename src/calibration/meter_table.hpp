@@ -13,7 +13,7 @@
 
 namespace wattle {
 
-/// What the user says about the file; empty: it shows itself.
+/// The user's description of the file; empty: found in the file.
 struct MeterColumns {
   std::string power{};  ///< a title, or the number of a column, from 1 on
   std::string unit{};   ///< "W", "mW", "kW"

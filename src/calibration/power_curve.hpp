@@ -7,7 +7,7 @@
 
 namespace wattle {
 
-/// The mean power of a stretch of time. Times are seconds since 1970.
+/// The mean power of an interval. Times are seconds since 1970.
 struct PowerStep {
   double begin_s = 0.0;
   double end_s = 0.0;
@@ -43,7 +43,7 @@ class PowerCurve {
     double energy_j = 0.0;
     double known_s = 0.0;
   };
-  /// How many steps begin at that time or before. Requires `!empty()`.
+  /// How many steps start at that time or before. Requires `!empty()`.
   [[nodiscard]] std::size_t steps_begun(double time_s) const noexcept;
   [[nodiscard]] Sums sums_until(double time_s) const noexcept;
 

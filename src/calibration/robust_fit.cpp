@@ -17,7 +17,7 @@ double left_in(const AlignedRows& rows, std::size_t row, std::span<const double>
   return left;
 }
 
-/// Of how many noises the changes are, on a logarithmic scale.
+/// The typical size of the changes in units of the noise, on a logarithmic scale.
 double typical_size(std::span<const double> changes, double noise_w) {
   double sum = 0.0;
   for (const double change : changes) sum += std::log1p((change / noise_w) * (change / noise_w));
@@ -81,7 +81,7 @@ std::optional<std::size_t> spoiler_of(const AlignedRows& changes, std::span<cons
     found.push_back({robust_fit(changes, gains, noise_w, i).left, i});
   }
   std::ranges::sort(found, {}, &Without::left);
-  // Of 5 sensors of which none or another one is wrong, none gets below these in simulation.
+  // In simulations of 5 sensors with no error, or another wrong one, no sensor passes these limits.
   const bool is_clear = found[0].left < 0.95 * all && found[1].left > 1.06 * found[0].left;
   const bool is_small = found[0].left < 0.99 * all && found[1].left > 1.35 * found[0].left;
   return is_clear || is_small ? std::optional(found[0].domain) : std::nullopt;

@@ -36,7 +36,7 @@ struct RobustFit {
 [[nodiscard]] std::optional<std::size_t> spoiler_of(const AlignedRows& changes,
                                                     std::span<const double> gains, double noise_w);
 
-/// Of each of some blocks of time, left out in turn: the gains of the rest.
+/// Leaves out each of some blocks of time in turn: the gains from the rest.
 [[nodiscard]] std::vector<std::vector<double>> gains_without_blocks(const AlignedRows& changes,
                                                                     std::span<const double> gains,
                                                                     double noise_w,

@@ -11,7 +11,7 @@ namespace {
 /// How far from its true value a gain may be that is known roughly.
 constexpr double kGainDoubt = 0.12;
 
-/// What the steps of a row are made of, in watts at the meter.
+/// The parts of a row's step, in watts at the meter.
 struct StepRow {
   std::vector<double> parts;  ///< of each domain
   double meter = 0.0;

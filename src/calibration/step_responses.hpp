@@ -17,11 +17,12 @@ struct StepResponses {
   /// How many would be missed because something without a sensor changes at the same time.
   double missed_by_chance = 0.0;
 
-  /// True where so many are missed that the sensor shows changes that were none.
+  /// True if it misses enough of them to show changes that did not happen.
   [[nodiscard]] bool accuses() const noexcept;
 };
 
-/// Of each domain. `gains`: watts at the meter for each watt of a sensor, at least roughly.
+/// The responses of each domain. `gains`: watts at the meter for each watt of a sensor, at least
+/// roughly.
 [[nodiscard]] std::vector<StepResponses> step_responses(const AlignedRows& rows, std::size_t apart,
                                                         std::span<const double> gains);
 

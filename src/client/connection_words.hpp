@@ -1,4 +1,4 @@
-// What the log has about connections. The state of each has it, too.
+// Texts about connections, for the log and for their states.
 #pragma once
 
 #include <string>

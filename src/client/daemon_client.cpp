@@ -55,7 +55,7 @@ double to_seconds(wire::UnixMs ms) noexcept { return static_cast<double>(ms) / 1
 
 Watts of_mw(std::uint64_t mw) noexcept { return Watts(static_cast<double>(mw) / 1e3); }
 
-/// What the devices have, each converted by `convert`.
+/// The values of the devices, each converted by `convert`.
 template <class Value, class Convert>
 auto converted(const std::map<std::uint32_t, Value>& values, Convert convert) {
   std::map<std::uint32_t, std::invoke_result_t<Convert, const Value&>> all;

@@ -52,7 +52,7 @@ class UpdateHub {
   /// Why a device's power is unknown; an empty reason: it is known, or there is no reason.
   void set_reason(std::size_t server, const wire::UnknownPower& unknown);
   using Domains = std::map<DeviceId, std::string>;
-  /// What the GPUs and the CPUs of a server are; without those that are unknown.
+  /// The names of a server's GPUs and CPUs, without unknown ones.
   void set_domains(std::size_t server, Domains gpus, Domains cpus);
   /// Passes on the values since the last call: to readers, then to the callback; then resumes
   /// waiting readers. Runs code of the user.

@@ -56,7 +56,7 @@ MeasuredEnergy difference(const MeasuredEnergy& measured, const MeasuredEnergy& 
   errors.subtract(idle.uncertainty, idle.common);
   rest.uncertainty = errors.uncertainty();
   rest.common = errors.common();
-  // What is unknown of the two may lie in different parts of the time.
+  // The unknown times of the two may lie in different parts of the interval.
   rest.unknown = std::min(measured.unknown + idle.unknown, duration);
   return rest;
 }

@@ -51,7 +51,7 @@ class Tags {
 
 }  // namespace
 
-/// Everything that was recorded: raw readings, of which a trace is computed on request.
+/// Everything that was recorded: raw readings; a trace is computed from them on request.
 struct EnergyMeter::Records {
   /// One call; the section that starts with it has the tag, or is a pause.
   struct Call {

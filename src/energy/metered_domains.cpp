@@ -36,7 +36,7 @@ StoredBoundary plain_end(const Boundary& shown) noexcept {
           .state = StoredBoundary::State::read};
 }
 
-/// Of the update that a section ends with, and the one that the next starts with.
+/// The boundary from the last update of a section and the first update of the next.
 StoredBoundary aligned_end(const CounterUpdate& ends, const CounterUpdate& starts) noexcept {
   return {.at = ends.at,
           .ticks = ends.ticks,
@@ -102,7 +102,7 @@ struct MeteredDomains::State {
   CallTimes wait_for_updates(CallKind kind, TimePoint called, std::span<StoredBoundary> ends,
                              std::span<StoredWaitingPower> waiting) noexcept;
   [[nodiscard]] StoredBoundary end_of(std::size_t domain) const noexcept;
-  /// What the domain that is aligned showed last; absent where that failed, or it is missing.
+  /// The last value of the aligned domain; absent where that failed, or it is missing.
   [[nodiscard]] std::optional<Boundary> shown_by(std::size_t domain) const noexcept {
     return places[domain] ? shown.domains[*places[domain]].counter : std::nullopt;
   }
@@ -314,7 +314,7 @@ MeasuredEnergy MeteredDomains::energy(std::size_t domain, const Section& section
   if (is_late) flags.set(Flag::late);
   const auto first = boundary_of(section.first, section.begin);
   const auto last = boundary_of(section.last, section.end);
-  // What was read after a call is part of the section before it: neighbours lose nothing.
+  // Energy read after a call belongs to the section before it: neighbours lose nothing.
   const TimePoint begin = first ? std::max(section.begin, first->at) : section.begin;
   TimePoint end = section.end;
   if (last) end = section.is_followed ? last->at : std::min(section.end, last->at);

@@ -19,7 +19,7 @@
 
 namespace wattle::detail {
 
-/// What one domain showed at an end of a section. Stored for each domain and call, hence small.
+/// The value of one domain at an end of a section. Stored for each domain and call, hence small.
 struct StoredBoundary {
   enum class State : std::uint8_t {
     unread,   ///< no value: its counter failed, or it has none
@@ -58,7 +58,7 @@ struct Section {
   TimePoint end;
   StoredBoundary first;
   StoredBoundary last;
-  StoredWaitingPower waiting_before{};  ///< at the begin
+  StoredWaitingPower waiting_before{};  ///< at the start
   StoredWaitingPower waiting_after{};   ///< at the end
   /// Another section starts with `last`: the time between the end and that reading is in this one.
   bool is_followed = false;
@@ -67,7 +67,7 @@ struct Section {
 /// The call of the meter that reads.
 enum class CallKind : std::uint8_t { start, record, stop };
 
-/// What `MeteredDomains` is made of.
+/// The parts that `MeteredDomains` is made from.
 struct MeterParts {
   std::vector<std::unique_ptr<Sensor>> sensors;
   /// In the order of the results; a domain without a sensor is unknown throughout.
@@ -107,8 +107,8 @@ class MeteredDomains {
   [[nodiscard]] bool aligned() const noexcept;
 
   /// Reads all domains, back to back: `ends[i]` is that of domain i. Where ends are aligned, waits
-  /// for updates; `waiting` is as long as `ends` then, else empty. At a begin it is measured; else
-  /// it is that of the begin, and becomes less certain where the power has changed since. Allocates
+  /// for updates; `waiting` is as long as `ends` then, else empty. At a start it is measured; else
+  /// it is that of the start, and becomes less certain where the power has changed since. Allocates
   /// nothing unless a GPU is among the domains.
   CallTimes capture(CallKind kind, std::span<StoredBoundary> ends,
                     std::span<StoredWaitingPower> waiting) noexcept;

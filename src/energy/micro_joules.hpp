@@ -24,8 +24,8 @@ using MicroJoules = std::variant<std::monostate, double, std::int64_t>;
 [[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(std::string_view domain,
                                                      const MeasuredEnergy& measured) noexcept;
 
-/// Of the sample's domain of that index. A lower bound is nothing unless `details` are written
-/// beside it, since the formats cannot mark it otherwise. Exported for the component
+/// The energy of the sample's domain number `index`. Absent for a lower bound unless `details` are
+/// written beside it, since the formats cannot mark it otherwise. Exported for the component
 /// wattle::mongodb.
 [[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(const EnergySample& sample, std::size_t index,
                                                      SampleDetails details);

@@ -20,7 +20,7 @@ namespace {
 
 using Domains = std::vector<Domain>;
 
-/// What is measured without a list. The platform overlaps everything, a custom domain may.
+/// The domains measured by default. The platform overlaps everything, a custom domain may.
 constexpr DomainKinds kDefaultKinds = DomainKinds::of({DomainCategory::cpu, DomainCategory::gpu});
 
 bool contains(const Domains& domains, const Domain& domain) {
@@ -52,7 +52,7 @@ std::string names_of(const Domains& domains) {
   return domains.empty() ? "none" : joined(domains, ", ", &Domain::name);
 }
 
-/// What is refused of the hardware that `domains` belong to; all of it where none are named.
+/// Refusals of the hardware that `domains` belong to; all of them if none are named.
 std::vector<const SensorRefusal*> refused_of(const Survey& found, const Domains& domains) {
   std::vector<const SensorRefusal*> refused;
   for (const SensorRefusal& refusal : found.refused) {

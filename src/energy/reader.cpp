@@ -11,7 +11,7 @@ using detail::StoredBoundary;
 
 EnergySource::~EnergySource() = default;
 
-/// What was read first.
+/// The first reading.
 struct EnergyReader::Start {
   std::shared_ptr<MeteredDomains> domains;
   TimePoint at;

@@ -16,7 +16,7 @@ namespace wattle {
 struct MachineIdentity {
   std::string host;
   std::string boot_id;
-  /// Of the processor's model, the number of its threads, governor, turbo, SMT and memory: 16
+  /// A hash of the processor's model, number of threads, governor, turbo, SMT and memory: 16
   /// hexadecimal digits.
   std::string configuration;
 };
@@ -35,7 +35,7 @@ struct Baseline {
   [[nodiscard]] IdleRange power() const noexcept;
 };
 
-/// What to do where idle power is unknown.
+/// The remedy if idle power is unknown.
 inline constexpr const char* kBaselineHint =
     "wattle baseline measures it while the machine is idle";
 /// Why idle power is unknown where nobody has measured it.
@@ -65,7 +65,7 @@ inline constexpr double kMostBusyPart = 0.05;
 
 /// The file of a host, in the state folder; throws `Error` where there is no such folder.
 [[nodiscard]] std::string baseline_path(std::string_view host);
-/// What was kept for this host. Either a baseline, or why there is none.
+/// The kept baseline of this host. Either a baseline, or why there is none.
 struct KeptBaseline {
   std::optional<Baseline> baseline{};
   std::string unknown{};

@@ -38,7 +38,7 @@ struct CpuQuota {
   [[nodiscard]] std::optional<Seconds> usage() const;
 };
 
-/// Of the process that asks; absent where nothing limits it.
+/// The quota of this process; absent if it has none.
 [[nodiscard]] std::optional<CpuQuota> read_cpu_quota(const System& system);
 
 }  // namespace wattle

@@ -36,9 +36,9 @@ EnergyRange machine_energy(const MachinePower& power, double thread_seconds, dou
           .high = Joules(thread_seconds * high_w)};
 }
 
-/// What `own` of the load `all` adds to idle. Where others run beside it that is a convention: from
-/// what it adds to them to what it would take alone; see docs/estimates.md. Not more than the
-/// energy of the machine.
+/// The energy that `own`, a part of the load `all`, adds to idle. Where others run beside it that
+/// is a convention: from what it adds to them to what it would take alone; see docs/estimates.md.
+/// Not more than the energy of the machine.
 EnergyRange own_energy(const MachinePower& power, const EnergyRange& machine, double thread_seconds,
                        double own, double all) {
   const MarginalParts convex = marginal_parts(own, all, kLowExponent);

@@ -17,14 +17,15 @@ namespace wattle {
                                              const MachineSize& size, const CpuLoad& load,
                                              std::optional<Seconds> cpu_time);
 
-/// What an estimate needs of this machine; all but the load is read once. Threads: one at a time.
+/// The inputs of an estimate for this machine; all but the load is read once. Threads: one at a
+/// time.
 class EstimatedMachine {
  public:
   explicit EstimatedMachine(const EstimatorOptions& options);
 
   /// Absent where /proc/stat cannot be read.
   [[nodiscard]] std::optional<CpuMoment> read() const { return reader_.read(); }
-  /// Of the time between two moments; `unknown` if one is absent. `cpu_time` as for
+  /// The estimate for the time between two moments; `unknown` if one is absent. `cpu_time` as for
   /// `EnergyEstimator::estimate`.
   [[nodiscard]] EnergyEstimate estimate(const std::optional<CpuMoment>& begin,
                                         const std::optional<CpuMoment>& end,

@@ -48,7 +48,7 @@ struct ShareSpan {
   Seconds busy{0};     ///< CPU time of everything, the command's too
 };
 
-/// What a baseline says of the idle machine.
+/// The idle power in a baseline.
 struct IdleRange {
   Watts low;
   Watts typical;

@@ -15,7 +15,8 @@ inline constexpr double kLowPower = 2.0;
 inline constexpr double kHighPower = 0.25;
 inline constexpr double kHighCurve = 1.28;
 
-// What a part of a load is responsible for is a convention; these hold the curves by far.
+// Exponents of the curve; measured curves lie well within them. How a part of a load is charged is
+// a convention.
 inline constexpr double kLowExponent = 2.0;
 inline constexpr double kTypicalExponent = 0.4;
 inline constexpr double kHighExponent = 0.2;
@@ -39,8 +40,8 @@ struct ActiveParts {
           .high = load > 0.0 ? kHighCurve * active_part(load, kHighPower) : 0.0};
 }
 
-/// What a part `own` of the load `all` is responsible for, on a curve of that exponent, as a part
-/// of the power above idle: if it comes first (it alone), and if it comes last (what it adds).
+/// The part of the power above idle charged to `own`, a part of the load `all`, on a curve of that
+/// exponent: if it comes first (it alone), and if it comes last (what it adds).
 struct MarginalParts {
   double first = 0.0;
   double last = 0.0;

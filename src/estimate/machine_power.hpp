@@ -1,4 +1,4 @@
-// What a machine draws at the wall, from its size and the table of servers.
+// The power of a machine at the wall, from its size and the table of servers.
 #pragma once
 
 #include "estimate/machine_size.hpp"

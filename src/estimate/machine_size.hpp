@@ -1,4 +1,4 @@
-// How large a machine is, as far as its power depends on it.
+// The size of a machine, for its power.
 #pragma once
 
 #include "sensors/cpu_info.hpp"

@@ -1,4 +1,4 @@
-// What whole servers draw at the wall, idle and at full load, by microarchitecture.
+// The power of whole servers at the wall, idle and at full load, by microarchitecture.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ struct ServerScales {
 
 /// A row for each microarchitecture.
 [[nodiscard]] std::span<const ServerPower> known_server_power() noexcept;
-/// What holds for any other: nearly the widest of all. `key` and `title` are empty.
+/// The range for any other server: nearly the widest of all. `key` and `title` are empty.
 [[nodiscard]] const ServerPower& server_power_of_everyone() noexcept;
 [[nodiscard]] const ServerScales& server_scales() noexcept;
 /// For which machines that was checked, and with what result: "95 % of 895 servers ...".

@@ -15,7 +15,7 @@ struct OtlpAnswer {
   int status = 0;         ///< of HTTP; 0: there is no answer
   std::string body{};     ///< at most `kMostAnswerBytes` of it
   std::string failure{};  ///< why there is no answer, safe to print
-  /// Of the answer's `Retry-After`; absent: it has none.
+  /// From the answer's `Retry-After`; absent: it has none.
   std::optional<std::chrono::seconds> retry_after{};
 };
 

@@ -25,7 +25,7 @@ using std::chrono::nanoseconds;
 /// Between two lines of one kind.
 constexpr std::chrono::seconds kQuiet{60};
 
-/// What is lost in the same way: counted, and said at most once a minute.
+/// Losses of one kind: counted, and logged at most once a minute.
 class LossLine {
  public:
   void add(std::uint64_t items, std::string why) {

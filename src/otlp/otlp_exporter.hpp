@@ -18,7 +18,7 @@ namespace wattle::otlp {
 struct OtlpExporterOptions {
   std::string name;   ///< of the collector, for messages
   std::string spool;  ///< folder of what waits; empty: it waits in memory
-  /// Of what waits. The oldest goes first.
+  /// The most that may wait. The oldest is dropped first.
   std::uint64_t most_bytes = std::uint64_t{64} << 20U;
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< of one request
   std::chrono::nanoseconds first_delay = std::chrono::milliseconds(500);

@@ -124,7 +124,7 @@ void OtlpSpool::take_over() {
   for (const std::string& name : list_folder(path_).names) {
     const auto number = number_in(name);
     if (!number) {
-      // What a killed process was writing.
+      // The leftovers of a killed process.
       if (name.ends_with(".part")) (void)::unlinkat(folder_.get(), name.c_str(), 0);
       continue;
     }

@@ -36,11 +36,11 @@ class OtlpSpool {
   void pop();
 
   [[nodiscard]] std::size_t waiting() const noexcept { return entries_.size(); }
-  /// Data points and spans that wait, as far as their files say.
+  /// Waiting data points and spans, by their files.
   [[nodiscard]] std::uint64_t waiting_items() const noexcept;
   [[nodiscard]] bool is_on_disk() const noexcept { return folder_.get() >= 0; }
 
-  /// What was lost since the last call.
+  /// The losses since the last call.
   struct Losses {
     std::uint64_t items = 0;           ///< removed to make room
     std::vector<std::string> damaged;  ///< names of files

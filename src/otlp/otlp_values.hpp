@@ -1,4 +1,4 @@
-// What is sent by OTLP, as plain values: https://opentelemetry.io/docs/specs/otlp
+// The values sent by OTLP: https://opentelemetry.io/docs/specs/otlp
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ std::optional<CpuPowerSample> between(const MonitoredCpu& cpu, const StoredReadi
                         .power = *mean.power};
 }
 
-/// Stretches of which the energy is not known. Threads: one at a time.
+/// Intervals whose energy is unknown. Threads: one at a time.
 class UnknownIntervals {
  public:
   UnknownIntervals(const History& history, const PowerWindow& window) {

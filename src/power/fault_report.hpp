@@ -17,8 +17,8 @@ struct GpuSensor {
   std::shared_ptr<const WatchedSensor> sensor;
 };
 
-/// Of each GPU: when it is lost and when it is back; each power domain that could not be read 11
-/// times more, and that showed 0 W between two values above it. Threads: one at a time.
+/// Logs for each GPU when it is lost and when it is back, power domains that could not be read 11
+/// times more, and values of 0 W between two values above it. Threads: one at a time.
 class FaultReport {
  public:
   /// Readings of one power domain without a value for each message.

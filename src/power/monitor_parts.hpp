@@ -20,7 +20,7 @@ struct PowerMonitorMaker {
                                          ReadBy reader = ReadBy::lanes);
   /// Reads everything once, if the caller reads.
   static void read(PowerMonitor& monitor) noexcept;
-  /// What a monitored GPU is called among all devices. Throws `NoSuchDevice`.
+  /// The name of a monitored GPU among all devices. Throws `NoSuchDevice`.
   [[nodiscard]] static Domain domain_of(const PowerMonitor& monitor, std::uint32_t gpu);
   /// Reports new faults to the log, as the monitor does once a second; if the caller reads.
   static void report_faults(PowerMonitor& monitor);

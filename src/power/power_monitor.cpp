@@ -40,7 +40,7 @@ PowerSample sample_of(std::uint32_t gpu, const ChosenHistory& chosen,
   return sample;
 }
 
-/// Of what is kept: what is not is unknown.
+/// The energy of the kept samples: the rest is unknown.
 EnergyFigure gauged(const History& history, const PowerWindow& window,
                     std::optional<TimePoint> kept_since) {
   const TimePoint start = std::clamp(kept_since.value_or(window.start), window.start, window.end);
@@ -243,7 +243,7 @@ MeasuredEnergy total_of(const PowerMonitor& monitor,
 }  // namespace
 
 MeasuredEnergy PowerMonitor::total_energy(TimePoint start, TimePoint end) const {
-  // Of doubles: all of time is longer than its clock can count.
+  // In doubles: the clock cannot count all of time.
   const Seconds window = Seconds(end.time_since_epoch()) - Seconds(start.time_since_epoch());
   return total_of(*this, energy(start, end), cpu_energy(start, end), window);
 }

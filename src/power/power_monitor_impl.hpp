@@ -1,4 +1,4 @@
-// What a power monitor is made of. Private to power_monitor.cpp and its neighbours.
+// The parts of a power monitor. Private to power_monitor.cpp and its neighbours.
 #pragma once
 
 #include <array>
@@ -117,7 +117,7 @@ class PowerMonitor::Impl {
                                      const LaneOptions& lane, std::size_t bytes);
   [[nodiscard]] ReadingWork cpu_work(const Selection& selection, const LaneOptions& lane,
                                      std::size_t bytes);
-  /// What is done once a second, and at the end.
+  /// Work done once a second, and at the end.
   [[nodiscard]] Worker::Job reporting() const;
 
   std::vector<Refusal> missing_;

@@ -15,7 +15,7 @@ namespace wattle {
 /// the log what it raised, and what is unwise.
 [[nodiscard]] PowerMonitorOptions checked(PowerMonitorOptions options);
 
-/// What is monitored.
+/// The monitored devices.
 struct Selection {
   struct Gpu {
     std::uint32_t index = 0;  ///< see `gpu_numbers`

@@ -12,7 +12,7 @@
 
 namespace wattle {
 
-/// What reading one GPU of a model has shown.
+/// The updates found by reading one GPU of a model.
 struct ModelPace {
   bool gives_power = false;
   /// From one change of its value to the next, median; absent where there were less than four.
@@ -31,7 +31,7 @@ struct PaceSpan {
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(1500);
 };
 
-/// What reading GPUs has shown.
+/// The updates found by reading GPUs.
 struct InferredPace {
   std::chrono::nanoseconds period{0};  ///< how often to read them: see `period_for`
   /// How often each channel is renewed, by model.

@@ -24,7 +24,7 @@ class WatchedSensor final : public ForwardingSensor {
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
-  /// What happened so far to one power domain.
+  /// The events of one power domain so far.
   struct Counts {
     std::uint64_t failed = 0;  ///< readings without a value, while the GPU was there
     std::uint64_t zeros = 0;   ///< values of 0 W between two above that

@@ -32,7 +32,7 @@ std::string balance_text(const ShareBalance& balance) {
                      part_text(balance.others_nj), part_text(balance.unexplained_nj));
 }
 
-/// Of GPUs whose share has one basis.
+/// The text for GPUs whose share has one basis.
 std::string gpu_text(const std::vector<GpuShare>& gpus) {
   std::vector<Domain> domains;
   GpuShare sum = gpus.front();

@@ -11,7 +11,7 @@
 
 namespace wattle {
 
-/// What names the option that estimates, after the reason why there is no energy.
+/// Names the option that estimates, after the reason why there is no energy.
 inline constexpr const char* kEstimateHint = "--estimate prints a range instead";
 
 /// "~46 J (17 J to 210 J)".

@@ -22,7 +22,7 @@ bool follows(const Domain& domain, const Domain& before) {
   return is_like(domain, before) && domain.index() == before.index() + 1;
 }
 
-/// What GPUs of one group have in common.
+/// The properties that the GPUs of a group share.
 using GroupKey = std::tuple<DomainKind, std::string, std::optional<bool>>;
 
 GroupKey group_key(const Domain& domain, const std::optional<std::vector<GpuUsage>>& gpus) {

@@ -1,5 +1,5 @@
-// What a run was and what it cost: plain data, filled by the command or read from a record,
-// rendered by text.cpp and json.cpp.
+// A run and its cost: plain data, filled by the command or read from a record, rendered by text.cpp
+// and json.cpp.
 #pragma once
 
 #include <cstddef>
@@ -104,8 +104,7 @@ struct Total {
 [[nodiscard]] bool has_part_of(const std::vector<std::string>& covers, const Refusal& missing);
 /// "no DRAM", or "not all of CPU" where it has a part.
 [[nodiscard]] std::string lack_of(const std::vector<std::string>& covers, const Refusal& missing);
-/// True if kinds are covered of which a part is missing, so that a sum of what is there is less
-/// than what was spent.
+/// True if covered kinds lack a part, so that a sum of what is there is less than what was spent.
 [[nodiscard]] bool lacks_a_part(const std::vector<std::string>& covers,
                                 const std::vector<Refusal>& missing);
 /// The same, or a part of the time is unknown.
@@ -122,7 +121,7 @@ struct EnergyReport {
   std::string left_out;
 };
 
-/// From begin to end of one phase, since the begin of the run.
+/// From start to end of one phase, since the start of the run.
 struct PhaseSpan {
   Seconds begin{0};
   Seconds end{0};
@@ -145,14 +144,14 @@ struct PhaseReport {
 struct PhasesReport {
   static constexpr std::size_t kMostRows = 1000;
 
-  std::vector<PhaseReport> rows{};  ///< parents before their children, else by their begin
+  std::vector<PhaseReport> rows{};  ///< parents before their children, else by their start
   std::uint64_t marks = 0;          ///< that were taken
   std::uint64_t ignored = 0;        ///< that were none, or ended what had not started
   std::uint64_t dropped = 0;        ///< phases beyond the most that are kept
   std::string unavailable{};        ///< why marks cannot be taken; else empty
 };
 
-/// What measuring itself cost.
+/// The cost of the measurement itself.
 struct Overhead {
   Seconds cpu{0};
   std::uint64_t samples = 0;
@@ -197,7 +196,7 @@ inline constexpr const char* kFirstRunSchema = "wattle.run/1";
 
 /// JSON `wattle.run/2`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);
-/// What `to_json` wrote, or somebody else: what is missing there, or of another kind, stays
+/// Reads the JSON of `to_json`, or a foreign one: values that are missing, or of another kind, stay
 /// unknown, and all texts are made printable, but for the command. The course and the profile of
 /// the power are not in it.
 [[nodiscard]] Report report_of(nlohmann::ordered_json json);

@@ -75,7 +75,7 @@ inline constexpr auto kFields<Rank> =
     std::tuple(Field("rank", &Rank::rank), Field("local_rank", &Rank::local_rank),
                Field("size", &Rank::size), Field("local_size", &Rank::local_size));
 
-// Of what was measured of a domain, in three parts: others stand between them.
+// The fields of a domain's energy, in three parts: others stand between them.
 inline constexpr auto kFigureEnergy =
     std::tuple(Field("energy_j", &EnergyFigure::energy),
                UncertaintyField<EnergyFigure>{"uncertainty_j", &EnergyFigure::energy,
@@ -98,7 +98,7 @@ inline constexpr auto kDomainName =
   return device.empty() ? domain.name() : device + ":" + std::to_string(domain.index());
 }
 
-/// Of a run.
+/// The fields of a domain of a run.
 inline constexpr auto kDomainItems = std::tuple(
     kDomainName,
     Derived("device", [](const DomainFigure& domain) { return device_of(domain.domain); }),
@@ -127,7 +127,7 @@ inline constexpr auto kDomainItems = std::tuple(
     Field("contained_in", &DomainFigure::contained_in),
     Flattened(&DomainFigure::figure, std::tuple(Field("flags", &EnergyFigure::flags))));
 
-/// Of a part of a run: a phase, or the time since a mark.
+/// The fields of a domain in a part of a run: a phase, or the time since a mark.
 inline constexpr auto kPartDomainItems = std::tuple(
     kDomainName, Flattened(&DomainFigure::figure, kFigureEnergy),
     Flattened(&DomainFigure::figure, std::tuple(Field("unknown_s", &EnergyFigure::unknown),
@@ -148,7 +148,7 @@ inline constexpr auto kTotalItems =
                                                       &Total::common, &Total::uncertainty},
                               Field("total_mean_w", &Total::mean)),
                    kTotalUnknown, std::tuple(Field("total_flags", &Total::flags)));
-/// Of the whole run alone.
+/// Fields of the whole run only.
 inline constexpr auto kTotalCoverage = std::tuple(
     Field("total_covers", &Total::covers),
     Converted(

@@ -14,7 +14,7 @@
 
 namespace wattle {
 
-/// What a GPU spent, by who used it.
+/// The energy of a GPU, by user.
 struct GpuShare {
   Domain domain;
   Joules measured;
@@ -23,7 +23,7 @@ struct GpuShare {
   std::string basis;  ///< "only the command used it"
 };
 
-/// Of packages and DRAM together, and of each GPU.
+/// Shares of packages and DRAM together, and of each GPU.
 struct EnergyShare {
   std::optional<ShareBalance> balance{};  ///< absent where no CPU energy was measured
   /// Why there is no balance, though energy of a CPU or its memory was measured; else empty.

@@ -64,7 +64,7 @@ bool lacks(const SensorRefusal& refusal, std::string_view kind,
          std::ranges::count(domains, *refusal.domain, &DomainFigure::domain) == 0;
 }
 
-/// What `refused` says of missing domains of `kind`, one entry for each cause.
+/// The reasons in `refused` for missing domains of `kind`, one entry per cause.
 std::vector<Refusal> refused_of(std::string_view kind, const std::vector<DomainFigure>& domains,
                                 const std::vector<SensorRefusal>& refused) {
   std::vector<SensorRefusal> of_kind;

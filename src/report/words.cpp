@@ -97,7 +97,7 @@ std::optional<std::string> range_of(const std::vector<const GpuUsage*>& gpus, Va
   return from == to ? from : from + " to " + to;
 }
 
-/// Of GPUs of one model, used alike.
+/// The text for GPUs of one model that were used alike.
 std::string gpu_text(const std::vector<const GpuUsage*>& gpus) {
   std::vector<std::string> parts;
   const GpuUsage& first = *gpus.front();
@@ -110,7 +110,7 @@ std::string gpu_text(const std::vector<const GpuUsage*>& gpus) {
       gpus, [](const GpuUsage& gpu) { return gpu.peak_memory_used_bytes; }, bytes_to_text);
   const auto all = range_of(
       gpus, [](const GpuUsage& gpu) { return gpu.memory_total_bytes; }, bytes_to_text);
-  // What others keep on a GPU that the command did not use is not the command's.
+  // Memory of others on a GPU that the command did not use is not the command's.
   if (used && all && (gpus.size() == 1 || first.used_by_command != false)) {
     parts.push_back(fmt::format("memory up to {} of {}", *used, *all));
   }

@@ -119,7 +119,7 @@ std::vector<ColumnGroup> blocks_of(const std::vector<const GpuFigures*>& rows, d
   };
 }
 
-/// What distinguishes the GPUs: their names, cut where they are long.
+/// The names that distinguish the GPUs, cut if they are long.
 std::vector<std::string> labels_of(const ResourceSummary& summary) {
   constexpr std::size_t kMostColumns = 12;
   std::vector<std::string> names;

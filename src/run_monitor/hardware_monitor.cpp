@@ -22,7 +22,7 @@
 namespace wattle {
 namespace {
 
-/// A file system that does not answer for so long is given up.
+/// A file system that does not answer for this time is given up.
 constexpr std::chrono::seconds kEndPatience{2};
 
 void check(const HardwareMonitorOptions& options) {
@@ -35,7 +35,7 @@ void check(const HardwareMonitorOptions& options) {
                   Seconds(Limits::kLongestInterval).count()));
 }
 
-/// What is there, but is not monitored.
+/// Devices that exist but are not monitored.
 void log_refusals(const Survey& found) {
   std::vector<SensorRefusal> refused = found.refused;
   (void)take_absent(refused);

@@ -21,7 +21,7 @@ std::string whole(const std::optional<double>& value, std::string_view unknown, 
   return value ? fmt::format("{:.0f}", std::floor(*value / unit)) : std::string(unknown);
 }
 
-/// How files of nvidia-smi begin: with these, or with what it writes to them where it fails.
+/// How files of nvidia-smi start: with these, or with what it writes to them where it fails.
 template <class... Begins>
 std::vector<std::string> with_its_errors(Begins... begins) {
   return {begins..., "NVIDIA-SMI", "Failed to initialize NVML", "No devices were found",

@@ -12,7 +12,7 @@
 
 namespace wattle {
 
-/// What a GPU showed, in SI units. Absent: not known.
+/// The values of a GPU, in SI units. Absent: unknown.
 struct GpuValues {
   std::optional<double> utilization_percent;
   std::optional<double> memory_utilization_percent;
@@ -24,17 +24,17 @@ struct GpuValues {
   std::optional<double> clock_memory_hz;
 };
 
-/// A file's name, what it begins with, and the lines before its first row.
+/// A file's name, what it starts with, and the lines before its first row.
 struct FileKind {
   std::string_view name;
   std::string first_bytes;
   std::string header;
-  std::vector<std::string> of_nvidia_smi{};  ///< what a file of that name begins with there
+  std::vector<std::string> of_nvidia_smi{};  ///< what a file of that name starts with there
 };
 
 /// No header: rows of `nvidia-smi --query-gpu=timestamp,utilization.gpu,utilization.memory,
 /// memory.used,memory.total,power.draw,temperature.gpu,clocks.current.sm,clocks.current.memory
-/// --format=csv,nounits,noheader`, whose readers go by position. They begin with a date.
+/// --format=csv,nounits,noheader`, whose readers go by position. They start with a date.
 [[nodiscard]] FileKind gpu_file();
 /// As of `nvidia-smi dmon`, with four columns in the order that readers by position expect.
 [[nodiscard]] FileKind dmon_file();
@@ -43,16 +43,16 @@ struct FileKind {
 /// time,device,index,uuid,quantity,value
 [[nodiscard]] FileKind samples_file();
 
-/// What is not known is "[N/A]". Whole MiB and MHz as nvidia-smi has them: rounded down.
+/// An unknown value is "[N/A]". Whole MiB and MHz as nvidia-smi has them: rounded down.
 void append_gpu_row(std::string& out, std::string_view local_time, const GpuValues& gpu);
-/// What is not known is "-".
+/// An unknown value is "-".
 void append_dmon_row(std::string& out, std::uint32_t index, const GpuValues& gpu);
 void append_cpu_row(std::string& out, std::string_view utc_time, const CpuShares& cpu);
 
 /// Rows of hw_samples.csv: none for a value that is not known. Threads: one at a time.
 class SampleRows {
  public:
-  /// Begins the rows of a time.
+  /// Starts the rows of a time.
   void begin(std::string utc_time) {
     text_.clear();
     time_ = std::move(utc_time);

@@ -24,8 +24,8 @@ struct CpuShares {
   double steal = 0.0;
 };
 
-/// What they did between two readings; absent where no tick passed. A counter that fell (time spent
-/// waiting may) counts as standing still.
+/// Their activity between two readings; absent where no tick passed. A counter that fell (time
+/// spent waiting may) counts as standing still.
 [[nodiscard]] std::optional<CpuShares> cpu_shares(const CpuTimes& begin,
                                                   const CpuTimes& end) noexcept;
 
@@ -65,7 +65,7 @@ class MachineReader {
   Fd disks_;
   Fd network_;
   std::vector<char> text_;  ///< reused
-  // What was found out about each name.
+  // The kind of each name.
   std::map<std::string, bool, std::less<>> known_disks_;
   std::map<std::string, bool, std::less<>> known_interfaces_;
 };

@@ -24,8 +24,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// So long the last row waits for a GPU that does not answer, so that it is not that which the end
-/// waits for.
+/// The time that the last row waits for a GPU that does not answer, so that it is not that which
+/// the end waits for.
 constexpr nanoseconds kLastPatience = milliseconds(40);
 
 ReadingsOptions reading_options(nanoseconds interval) {
@@ -206,7 +206,7 @@ void Recording::write(nanoseconds patience, bool last) {
 
 GpuValues Recording::read_gpu(const Readings::Device& device, TimePoint since) const noexcept {
   const auto value = [&](Metric metric) { return readings_.latest(device, metric, since); };
-  // What nvidia-smi calls power.draw is the mean over a second where the GPU has one.
+  // nvidia-smi's power.draw is the mean over a second if the GPU reports one.
   const auto average = value(Metric::power_average);
   return {.utilization_percent = value(Metric::utilization),
           .memory_utilization_percent = value(Metric::memory_utilization),

@@ -39,7 +39,7 @@ void complete(GpuFigures& figures, const GpuFigures& others) {
   fill(figures.gpu_util_max_pct, others.gpu_util_max_pct);
   fill(figures.power_watts_mean, others.power_watts_mean);
   fill(figures.power_watts_max, others.power_watts_max);
-  // Of the memory's utilization the other way round: dmon's is asked for first.
+  // Memory utilization is the other way round: dmon's counts first.
   if (others.mem_util_mean_pct) {
     figures.mem_util_mean_pct = others.mem_util_mean_pct;
     figures.mem_util_max_pct = others.mem_util_max_pct;
@@ -145,7 +145,7 @@ ResourceSummary summary_of(const SummaryInput& gpu_csv, const SummaryInput& cpu_
   return summary;
 }
 
-/// What a file would bring that is read as a table of one kind.
+/// The result of reading a file as a table of one kind.
 template <class Table>
 struct Trial {
   explicit Trial(const TableFile& file) {

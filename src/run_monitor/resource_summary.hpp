@@ -19,8 +19,7 @@ namespace wattle {
                                                 const SummaryProgress& progress,
                                                 std::optional<std::size_t> gpus_in_file = {});
 
-/// As `build_resource_summary` of one file, whatever it is called: its first lines show of which
-/// kind it is.
+/// As `build_resource_summary` of one file, whatever it is called: its first lines show its kind.
 [[nodiscard]] ResourceSummary summary_of_file(const std::filesystem::path& path,
                                               const SummaryProgress& progress,
                                               std::optional<std::size_t> gpus_in_file = {});

@@ -1,4 +1,4 @@
-// What a summary says, as JSON.
+// A summary as JSON.
 #include <algorithm>
 #include <cmath>
 #include <iterator>

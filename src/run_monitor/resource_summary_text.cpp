@@ -1,4 +1,4 @@
-// What a summary says, as text.
+// A summary as text.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,7 +58,7 @@ bool has_part_of(const MachineSummary& machine, std::string_view kind) {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// What the total lacks: kinds that lack it for one reason share a line.
+/// The kinds that the total lacks: one line for each reason.
 void add_missing(Facts& facts, const MachineSummary& machine) {
   const auto& missing = machine.total_missing;
   for (auto part = missing.begin(); part != missing.end();) {

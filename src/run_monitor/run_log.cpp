@@ -16,7 +16,7 @@
 namespace wattle {
 namespace {
 
-/// What every line begins with.
+/// The start of every line.
 constexpr const char* kFirstBytes = R"({"ts": ")";
 
 void require_free(std::string_view name) {

@@ -19,7 +19,7 @@ struct RunsOfCommand {
   std::vector<RunCost> runs;
   bool are_jobs = false;  ///< at least one is a job of several ranks
 
-  /// Of the runs: exit status not 0, or killed, or unknown.
+  /// The number of failed runs: exit status not 0, killed, or unknown.
   [[nodiscard]] std::size_t failed() const;
 };
 
@@ -49,7 +49,7 @@ struct ComparedRuns {
 [[nodiscard]] std::vector<ComparedRuns> compare_sources(const RunSource& a, const RunSource& b,
                                                         bool ignores_machines);
 
-/// What the two sides are called: "before.json", or "before.json (make)" with several commands.
+/// The names of the two sides: "before.json", or "before.json (make)" with several commands.
 struct ComparedNames {
   std::string a;
   std::string b;
@@ -61,7 +61,7 @@ struct ComparedNames {
 /// Those costs that have a sentence, which `sentence_of` makes.
 [[nodiscard]] bool has_sentence(Cost cost) noexcept;
 
-/// What must be known beside the figures: sentences.
+/// Remarks on the figures: sentences.
 [[nodiscard]] std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
                                                 const std::vector<ComparedRuns>& all);
 

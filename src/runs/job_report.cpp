@@ -16,7 +16,7 @@ namespace wattle {
 namespace {
 
 /// Two runs of one machine whose windows overlap by less than this follow each other: the second
-/// began while the first ended.
+/// started while the first ended.
 constexpr double kOverlapS = 0.005;
 constexpr double kShortestS = 1e-9;
 

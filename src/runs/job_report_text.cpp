@@ -47,7 +47,7 @@ bool is_job_lower_bound(const JobReport& report) {
          std::ranges::any_of(report.nodes, &NodeReport::is_lower_bound);
 }
 
-/// What nodes lack; nodes that lack the same for the same reason stand together.
+/// The parts that nodes lack; nodes that lack the same for the same reason share a line.
 std::vector<std::string> node_lacks(const JobReport& report) {
   std::vector<SensorRefusal> lacks;
   for (const NodeReport& node : report.nodes) {

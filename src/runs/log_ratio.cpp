@@ -67,7 +67,7 @@ LogRatio paired_log_ratio(const Series& a, const Series& b) {
   if (runs < 2) return ratio;
   ratio.outliers = outliers_in(a, b);
   ratio.outliers_of = 2 * runs;
-  // What is added to both runs of a round, as a part of their means, is in no difference.
+  // A disturbance of both runs of a round, as a part of their means, is in no difference.
   std::vector<double> differences(runs);
   for (std::size_t i = 0; i < runs; ++i) {
     differences[i] = b.values[i] / mean_b - a.values[i] / mean_a;

@@ -21,7 +21,7 @@ FormatError unreadable_record(std::string_view text, const std::string& name) {
   const std::string place = printable(name);
   if (is_empty_text(text)) return {name, fmt::format("cannot read {}: it is empty", place)};
   const char first = text[text.find_first_not_of(kEmptyText)];
-  // What starts as a record but does not end was not written to its end.
+  // A text that starts as a record but does not end was not written completely.
   if (first == '{') {
     return {name, fmt::format("cannot read {}: its JSON is cut off or damaged", place)};
   }

@@ -1,4 +1,4 @@
-// What one run cost, and which of it is compared.
+// The cost of one run, and which parts of it are compared.
 #pragma once
 
 #include <array>
@@ -61,12 +61,13 @@ inline constexpr std::array kCostsInSentences = {Cost::energy, Cost::time, Cost:
 [[nodiscard]] std::optional<double> value_of(Cost cost, const RunCost& run) noexcept;
 /// Those that are known. Peak memory: none where one is unknown, since the small ones are.
 [[nodiscard]] std::vector<double> values_of(Cost cost, std::span<const RunCost> runs);
-/// Of those, with the ± of energies in the interval of the mean; absent where none is known.
+/// The summary of the known costs, with the ± of energies in the interval of the mean; absent if
+/// none is known.
 [[nodiscard]] std::optional<Summary> summary_of(Cost cost, std::span<const RunCost> runs);
 /// "50.1 J", "12.3 ms", "80 W", "45.6 MB".
 [[nodiscard]] std::string text_of(Cost cost, double value);
 
-/// What B costs compared with A.
+/// The cost of B compared with A.
 struct Comparison {
   Cost cost = Cost::energy;
   std::optional<LogRatio> ratio;  ///< absent where one of both is unknown, or is 0

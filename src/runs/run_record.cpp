@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What each run has, whatever could be measured.
+/// The fields that each run has, whatever could be measured.
 bool is_complete_run(const Json& json) {
   return at(json, "command").is_array() && at(json, "exit").is_object() &&
          at(json, "wall_s").is_number() && at(json, "host").is_object() &&

@@ -15,7 +15,7 @@ double mean_of(std::span<const double> values) noexcept {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Of the sample: divided by one less than the count, which is at least 2.
+/// The standard deviation of a sample: divided by one less than the count, which is at least 2.
 double sd_of(std::span<const double> values, double mean) noexcept {
   double sum = 0.0;
   for (const double value : values) sum += (value - mean) * (value - mean);
@@ -29,7 +29,7 @@ double median_deviation(std::span<const double> values, double center) {
   return median_of(std::move(deviations));
 }
 
-/// What the order of values shows: how many pairs rise more than fall.
+/// Trend in the order of values: how many pairs rise more than fall.
 struct Trend {
   double rises = 0.0;
   double variance = 0.0;  ///< of `rises` by chance
@@ -65,7 +65,7 @@ std::vector<double> few_of(std::span<const double> values) {
   return few;
 }
 
-/// Of the first 0, 1, 2 ... values.
+/// The moments of the first 0, 1, 2 ... values.
 template <class Values>
 std::vector<Moments> moments_of_first(const Values& values) {
   std::vector<Moments> all = {Moments()};
@@ -136,7 +136,7 @@ std::optional<double> echo_of(std::span<const double> values) {
   constexpr std::size_t kFewest = 10;
   constexpr double kAboveAtOnePercent = 2.326;
   if (values.size() < kFewest) return std::nullopt;
-  // Of equal values the mean may differ by a rounding, and that is the same for all.
+  // The mean of equal values may differ from them by a rounding, the same for all.
   const auto [least, most] = std::ranges::minmax(values);
   if (least == most) return std::nullopt;
   const double mean = mean_of(values);

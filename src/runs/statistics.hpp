@@ -19,7 +19,7 @@ struct Interval {
   [[nodiscard]] bool contains(double value) const noexcept { return low <= value && value <= high; }
 };
 
-/// Of at least one value; all are finite.
+/// Summarizes at least one value; all are finite.
 struct Summary {
   std::size_t count = 0;
   double mean = 0.0;
@@ -59,7 +59,8 @@ struct TwoKinds {
 /// Absent for fewer than eight values, and where one group would have a single value.
 [[nodiscard]] std::optional<TwoKinds> two_kinds_of(std::span<const double> values);
 
-/// A kind of run that is a larger part of all is among so many runs with a probability of 95 %.
+/// A kind of run that is a larger part of all is among this number of runs with a probability of 95
+/// %.
 [[nodiscard]] double unseen_part(std::size_t count);
 
 }  // namespace wattle

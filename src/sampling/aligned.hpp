@@ -3,7 +3,7 @@
 // A counter shows the energy up to its last update, which is up to one interval ago: over 10 ms
 // that is several percent. Here the caller waits for an update before the window starts and after
 // it has ended, reading all the time. The energy of the waiting is subtracted; its power is
-// measured over the updates just before the begin. That is useful for short windows. Waiting keeps
+// measured over the updates just before the start. That is useful for short windows. Waiting keeps
 // a CPU core in use.
 #pragma once
 
@@ -44,11 +44,11 @@ class UpdateWatch {
   /// rhythm.
   static constexpr std::size_t kUpdates = 50;
 
-  /// Of a counter that is missing: nothing is added.
+  /// For a missing counter: nothing is added.
   UpdateWatch() noexcept = default;
   explicit UpdateWatch(const Channel& channel) noexcept;
 
-  /// What the counter showed, unwrapped, at the next read.
+  /// Adds the unwrapped value of the counter at the next read.
   void add(const Boundary& shown) noexcept;
 
   /// Updates so far: the first value that was read is none.
@@ -80,7 +80,7 @@ class UpdateWatch {
 struct AlignedWindow {
   TimePoint begin;
   TimePoint end;
-  CounterUpdate first;  ///< before the begin
+  CounterUpdate first;  ///< before the start
   CounterUpdate last;   ///< after the end
   WaitingPower waiting;
 };

@@ -42,7 +42,7 @@ bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
   if (!a.mean || !b.mean || !is_whole(a) || !is_whole(b)) return false;
   const double a_w = a.mean.value_or(Watts()).si();
   const double b_w = b.mean.value_or(Watts()).si();
-  // What the sensor is off has nothing to do with when it was read: all three in quadrature.
+  // The sensor's error is independent of when it was read: all three in quadrature.
   const double allowed_w =
       std::hypot((a.uncertainty / a.known).si(), (b.uncertainty / b.known).si(),
                  kUnstatedCalibration * std::max(a_w, b_w));
@@ -60,7 +60,7 @@ bool precedes_averages(const EnergyFigure& figure) noexcept {
   return is_nonzero(figure) && is_whole(figure);
 }
 
-/// What the gauge shows at the begin is the power before it.
+/// The gauge's value at the start is the power before it.
 std::optional<Watts> power_shown(const History& gauge, const EnergyWindow& window) noexcept {
   const auto held = gauge.held(window.first ? window.first->at : window.begin);
   if (!held) return std::nullopt;

@@ -97,7 +97,7 @@ Delays delays_of(const SettlingTimes& settling, double longest_s) noexcept {
           .most_s = longest_s};
 }
 
-/// What the values of a window did.
+/// The course of the values of a window.
 struct Course {
   double rises_w = 0.0;
   double falls_w = 0.0;
@@ -119,13 +119,13 @@ class WindowReader {
   WindowReader(const History& history, TimePoint begin, TimePoint end) noexcept
       : history_(history), scale_(history.channel().scale()), begin_(begin), end_(end) {}
 
-  /// `before`: how long before the begin values show what the filter is like.
+  /// `before`: how long before the start values show what the filter is like.
   [[nodiscard]] Course read(nanoseconds before);
 
  private:
   void add(const StoredReading& reading, Uint128 changes, std::vector<ShownValue>& values);
   void add_change(double change_w, double within_s) noexcept;
-  /// What lies between the last value and this one is left out.
+  /// The time between the last value and this one is left out.
   void leave_out(const ShownValue& next, Uint128 changes, nanoseconds time) noexcept;
   [[nodiscard]] ShownValue shown(const StoredReading& reading) const noexcept;
 

@@ -9,7 +9,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// Of something that holds from one entry to the next.
+/// Options for a state that holds from one entry to the next.
 TimelineOptions states_options(std::size_t memory_limit) noexcept {
   return {.quantum = nanoseconds(1),
           .period = std::chrono::milliseconds(1),

@@ -1,4 +1,4 @@
-// What is known of one channel over time: its values, the intervals in which they are unknown, and
+// The record of one channel over time: its values, the intervals in which they are unknown, and
 // events such as wraps and resets.
 #pragma once
 
@@ -50,7 +50,7 @@ struct Boundary {
   std::chrono::nanoseconds bracket{0};
 };
 
-/// What happened in a window.
+/// The events in a window.
 struct Condition {
   Flags flags;
   std::chrono::nanoseconds unknown{0};
@@ -116,8 +116,8 @@ class WATTLE_EXPORT History {
     return values_.memory_bytes() + states_.memory_bytes() + losses_.memory_bytes();
   }
 
-  /// What happened from `begin` to `end`. The time before the first reading, and after the last one
-  /// of a counter, is not part of `unknown`.
+  /// The events from `begin` to `end`. The time before the first reading, and after the last one of
+  /// a counter, is not part of `unknown`.
   [[nodiscard]] Condition condition(TimePoint begin, TimePoint end) const;
   /// Calls `visit(begin, end)` for each interval of `condition(begin, end).unknown`, in order.
   void visit_unknown(TimePoint begin, TimePoint end,
@@ -141,7 +141,7 @@ class WATTLE_EXPORT History {
   Timeline values_;
   Timeline states_;  ///< raw: see `note`
   /// 1 from when the device was found gone, 0 from when it was back. Not in `states_`: an unknown
-  /// interval is added at its end, and a loss within it would come before its begin.
+  /// interval is added at its end, and a loss within it would come before its start.
   Timeline losses_;
 
   // The reader's own.

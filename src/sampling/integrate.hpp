@@ -20,7 +20,7 @@ struct EnergyWindow {
   TimePoint end;
   std::optional<Boundary> first{};
   std::optional<Boundary> last{};
-  /// Just before the begin, as another sensor shows it.
+  /// Just before the start, as another sensor shows it.
   std::optional<Watts> power_before{};
 };
 
@@ -43,20 +43,20 @@ struct HeldValue {
   std::uint64_t raw = 0;
 };
 
-/// As `gauge_energy` from the first value to `end`, of a gauge of which neither the update interval
-/// nor the averaging window is known, if all its values are given: in order, at most 1000, the last
-/// one before `end`. Costs no history.
+/// As `gauge_energy` from the first value to `end`, of a gauge with unknown update interval and
+/// averaging window, if all its values are given: in order, at most 1000, the last one before
+/// `end`. Costs no history.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure held_energy(const Channel& channel,
                                                      std::span<const HeldValue> values,
                                                      TimePoint end);
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
-/// preferred: it misses no time. It is also preferred to a gauge that misses time, or of which that
-/// is not known, unless the window is too short for the counter. An average comes after a counter
-/// or an instant gauge that knows the whole window, however small its uncertainty: nobody has
-/// described its filter. One that shows no energy at all comes last. At least one figure; of
-/// equals, the first is taken.
+/// preferred: it misses no time. It is also preferred to a gauge that misses time, or may miss
+/// time, unless the window is too short for the counter. An average comes after a counter or an
+/// instant gauge that knows the whole window, however small its uncertainty: nobody has described
+/// its filter. One that shows no energy at all comes last. At least one figure; of equals, the
+/// first is taken.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 
 /// The energy of a domain in a window, by every way that there is: the one place where a domain's

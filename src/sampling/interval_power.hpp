@@ -21,7 +21,7 @@ class IntervalPower {
   /// The part of a window after its last whole interval: not in `max`.
   void add_rest(std::optional<Watts> power) noexcept { last_ = power; }
 
-  /// Of the last one.
+  /// The power of the last interval.
   [[nodiscard]] std::optional<Watts> last() const noexcept { return last_; }
   /// The highest; absent under two intervals.
   [[nodiscard]] std::optional<Watts> max() const noexcept {

@@ -164,7 +164,7 @@ Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const TimeSo
                                        "a thread to read devices with")) {}
 
 Lane::~Lane() {
-  // What the parent's sensors hold of a driver is not a child's to give back.
+  // A forked child must not release the driver resources of its parent's sensors.
   if (worker_->is_copy()) {
     leak(state_);
   } else {

@@ -46,12 +46,12 @@ struct ProcessList {
   std::optional<BusyTime> busy_time{};
 };
 
-/// What the counters show at a reading that was asked for, and that nobody waits for. Threads: any.
+/// The counters' values at a requested reading that nobody waits for. Threads: any.
 class LateBoundaries {
  public:
   using Boundaries = std::vector<std::optional<Boundary>>;
 
-  /// Of `places` histories.
+  /// Holds the boundaries of `places` histories.
   explicit LateBoundaries(std::size_t places) : shown_(places) {}
   [[nodiscard]] bool is_done() const noexcept { return is_done_.load(std::memory_order_acquire); }
   /// Absent while the reading is not done, where that history is no counter, or its reading failed.
@@ -92,9 +92,9 @@ class Lane {
   /// The same, without waiting: what it shows comes when it is done. Null in the child after a
   /// `fork`. Throws `std::bad_alloc`.
   [[nodiscard]] std::shared_ptr<const LateBoundaries> ask_later();
-  /// What the counters of all tasks showed at the reading `asked`, in the order of the tasks and
-  /// their histories; absent where it was not done by `deadline`. An entry is absent where that
-  /// history is no counter, or its reading failed.
+  /// The counters' values of all tasks at the reading `asked`, in the order of the tasks and their
+  /// histories; absent where it was not done by `deadline`. An entry is absent where that history
+  /// is no counter, or its reading failed.
   using Boundaries = LateBoundaries::Boundaries;
   [[nodiscard]] std::optional<Boundaries> wait_for(std::uint64_t asked, TimePoint deadline);
 

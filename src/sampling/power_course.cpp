@@ -19,7 +19,7 @@ constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) noexcept {
   return (a + b - 1) / b;
 }
 
-/// The columns and steps of a time. The steps begin where the intervals of the run did.
+/// The columns and steps of a time. The steps start where the intervals of the run did.
 struct Grid {
   TimePoint begin;
   TimePoint end;
@@ -137,7 +137,7 @@ std::vector<PowerColumn> columns_of_source(const CourseSource& source, const Gri
     column = mean_of(source, edges[first], edges[last]);
     if (!column.mean || per_column == 1) continue;
     for (std::size_t k = first; k < last; ++k) {
-      // What is left of an interval at the end says little.
+      // The rest of an interval at the end says little.
       const bool is_whole = 2 * (edges[k + 1] - edges[k]) >= grid.step;
       const auto power = is_whole ? step_power(source, edges[k], edges[k + 1]) : std::nullopt;
       if (!power) continue;
@@ -216,7 +216,7 @@ std::vector<PowerColumn> joined_columns(const std::vector<PowerColumn>& columns,
 PowerCourse PowerCourse::coarser(std::size_t most) const {
   const std::size_t per_column = (count() + most - 1) / most;
   if (per_column < 2) return *this;
-  // Of a saved run the lengths may be anything.
+  // A saved run may have any lengths.
   const double last = std::clamp(length / column - static_cast<double>(count() - 1), 0.0, 1.0);
   PowerCourse course{.length = length,
                      .column = column * static_cast<double>(per_column),

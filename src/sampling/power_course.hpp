@@ -56,7 +56,7 @@ struct PowerCourse {
   [[nodiscard]] static std::optional<PowerCourse> unpacked(std::string_view bytes);
 };
 
-/// What was read of a domain: a counter (may be null), gauges of power, or both. Where a gauge
+/// The readings of a domain: a counter (may be null), gauges of power, or both. Where a gauge
 /// showed anything, its power is the course; else that of the counter.
 struct CourseSource {
   Domain domain;

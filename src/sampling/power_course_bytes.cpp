@@ -35,7 +35,7 @@ std::uint64_t whole_nanoseconds_of(Seconds time) noexcept {
   return static_cast<std::uint64_t>(std::llround(time.count() * 1e9));
 }
 
-// What a column has.
+// The contents of a column.
 constexpr std::uint64_t kColumnUnknown = 0;
 constexpr std::uint64_t kColumnMean = 1;
 constexpr std::uint64_t kColumnExtremes = 2;

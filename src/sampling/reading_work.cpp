@@ -25,7 +25,7 @@ bool is_wanted(const Channel& channel, const ReadingsOptions& options) noexcept 
           std::ranges::find(*options.domains, channel.domain) != options.domains->end());
 }
 
-/// Of other channels than energy only the newest values are asked for.
+/// Only the newest values are needed of channels other than energy.
 constexpr std::size_t kMetricHistoryBytes = std::size_t{256} << 10U;
 
 /// Adds histories of the largest size up to `bytes` that there is memory for.

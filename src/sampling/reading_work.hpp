@@ -1,4 +1,4 @@
-// What is read together, how often, and how much of it is kept. `Readings` reads it.
+// Which sensors are read together, how often, and how much is kept. `Readings` reads it.
 //
 //   sensors that answer at once:   in the caller's thread
 //   each device that may block:    a lane of its own
@@ -25,8 +25,8 @@ struct ReadingsOptions {
   /// Read beside energy and power, every `metric_period` and when lanes are asked; costly ones once
   /// a second.
   std::vector<Metric> metrics{};
-  /// The default is twice in the 0.2 s in which an H100 renews its utilization, each value of which
-  /// is of a part of these alone.
+  /// The default is twice in the 0.2 s in which an H100 renews its utilization, each value of a
+  /// part of these alone.
   std::chrono::nanoseconds metric_period = std::chrono::milliseconds(100);
   /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
   bool only_when_asked = false;
@@ -52,7 +52,7 @@ inline constexpr std::chrono::nanoseconds kLongestPeriod = std::chrono::millisec
   return static_cast<unsigned>(std::max<std::int64_t>(1, length / period));
 }
 
-/// What one lane reads, or the caller's thread.
+/// The tasks of one lane, or of the caller's thread.
 struct ReadingWork {
   LaneOptions lane{};
   bool is_prompt = false;         ///< `Readings::read` reads it, not a lane
@@ -65,7 +65,7 @@ struct ReadingWork {
                                  std::size_t bytes, unsigned every = 1);
 };
 
-/// What is read of a sensor. Histories are shorter if there is not enough memory.
+/// The channels to read of a sensor. Histories are shorter if there is not enough memory.
 [[nodiscard]] std::vector<ReadingWork> work_of(const std::shared_ptr<Sensor>& sensor,
                                                const ReadingsOptions& options);
 

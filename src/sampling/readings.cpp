@@ -259,7 +259,7 @@ std::optional<double> Readings::latest(const History& gauge, TimePoint since) co
   const TimePoint now = clock_.now();
   const std::optional<StoredReading> last = gauge.values().at(now).before;
   if (!last || now > last->last_confirmed + gauge.valid_for()) return std::nullopt;
-  // What is costly is read at times of its own; times of a history are rounded down to a grid.
+  // Costly channels are read at times of their own; times of a history are rounded down to a grid.
   if (!gauge.channel().costly && last->last_confirmed + kGaugeQuantum < since) return std::nullopt;
   if (!gauge.condition(now, now).flags.none()) return std::nullopt;  // lost
   return gauge.channel().scale() * static_cast<double>(last->raw);

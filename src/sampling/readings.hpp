@@ -21,8 +21,8 @@ namespace wattle {
 /// How long both ends of a window wait for drivers that are slow to answer.
 inline constexpr std::chrono::nanoseconds kDriverPatience = std::chrono::milliseconds(500);
 
-/// What the devices showed at an end of a window. A value that the caller owns: any number of
-/// windows can be measured at a time.
+/// The devices' values at an end of a window. A value that the caller owns: any number of windows
+/// can be measured at a time.
 struct Capture {
   struct Shown {
     /// The value of the domain's counter; absent if the reading failed, or there is no counter.
@@ -32,9 +32,9 @@ struct Capture {
   std::vector<Shown> domains{};  ///< by their places in `Readings::domains`
 };
 
-/// What the lanes show at a reading that nobody waits for. A value that the caller owns.
+/// The lanes' values at a reading that nobody waits for. A value that the caller owns.
 struct LateCapture {
-  /// Of each lane; null where it was not asked.
+  /// One per lane; null if it was not asked.
   std::vector<std::shared_ptr<const LateBoundaries>> lanes{};
 };
 
@@ -160,7 +160,7 @@ class Readings {
     std::uint64_t last_request = 0;  ///< the last one of `read_lanes`; 0: none yet
     std::shared_ptr<const LateBoundaries> last_later{};  ///< the last one of `ask_lanes`
   };
-  /// What a lane answered.
+  /// The answer of a lane.
   struct Answer {
     std::optional<std::uint64_t> asked{};     ///< absent: it was not asked
     std::optional<Lane::Boundaries> shown{};  ///< absent: it did not answer in time

@@ -37,7 +37,7 @@ class Recorder {
   std::deque<History> histories_;    ///< they do not move
 };
 
-/// Tells whether the machine was suspended since it was last asked. Threads: one at a time.
+/// Reports whether the machine was suspended since it was last asked. Threads: one at a time.
 class WATTLE_EXPORT SuspendWatch {
  public:
   explicit SuspendWatch(const TimeSource& clock) noexcept

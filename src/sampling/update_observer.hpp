@@ -32,7 +32,7 @@ enum class PeriodDoubt : std::uint8_t {
 /// The doubt as part of a sentence about a value: "it did not change". Empty for `none`.
 [[nodiscard]] std::string_view to_string(PeriodDoubt doubt) noexcept;
 
-/// What readings of one channel, one soon after the other, have shown.
+/// The properties of a channel, found by frequent readings.
 struct Observation {
   std::chrono::nanoseconds length{0};  ///< from the first reading to the last
   std::uint64_t readings = 0;
@@ -57,7 +57,7 @@ struct Observation {
   std::chrono::nanoseconds call{0};  ///< what a reading takes, median
   std::chrono::nanoseconds longest_call{0};
 
-  /// Of a counter: it never fell, but for wraps. Absent for a gauge, and without two readings.
+  /// True if a counter never fell, except for wraps. Absent for a gauge, and without two readings.
   std::optional<bool> monotonic{};
 };
 
@@ -100,7 +100,7 @@ class UpdateObserver {
   /// Absent where the counter fell: what is before and after has nothing to do with each other.
   [[nodiscard]] std::optional<std::uint64_t> step_to(const Reading& reading) noexcept;
   void judge_period(Observation& seen) const;
-  /// Of the intervals that count, sorted.
+  /// The lengths of the intervals that count, sorted.
   [[nodiscard]] std::vector<std::chrono::nanoseconds> counting(
       std::chrono::nanoseconds typical) const;
 

@@ -1,4 +1,4 @@
-// What /proc/cpuinfo says of the machine's processors.
+// The machine's processors, from /proc/cpuinfo.
 #pragma once
 
 #include <cstddef>

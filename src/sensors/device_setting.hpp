@@ -1,4 +1,4 @@
-// What can be set on a device.
+// Settings of a device.
 #pragma once
 
 #include <cstdint>

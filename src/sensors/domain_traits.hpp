@@ -1,5 +1,4 @@
-// What each kind of domain means: the one table, which everything asks that treats kinds
-// differently.
+// The traits of each kind of domain: one table, used by all code that treats kinds differently.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +16,10 @@ namespace wattle {
 
 struct DomainTraits {
   DomainKind kind;
-  /// What the names of its domains start with.
+  /// The start of the names of its domains.
   std::string_view name;
   DomainCategory category;
-  /// What the kind's device is called in JSON, before its number.
+  /// The name of the kind's device in JSON, before its number.
   std::string_view device;
   /// Which part of a total its domains are: one of `kKindsInTotal`. Empty for those that overlap
   /// others.
@@ -49,7 +48,7 @@ struct DomainTraits {
   bool samples_processes = false;
 };
 
-/// What a total is made of.
+/// The parts of a total.
 inline constexpr std::array<std::string_view, 3> kKindsInTotal = {"cpu", "dram", "gpu"};
 
 namespace detail {

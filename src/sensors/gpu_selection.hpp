@@ -66,7 +66,7 @@ template <class Sensors>
     const GpuSelection& selection, const std::vector<FoundGpu>& gpus, std::string_view who,
     std::vector<Refusal>* missing = nullptr, const Environment& environment = environment_variable);
 
-/// What a GPU does that is selected, but does not exist here.
+/// How a selected GPU that does not exist is treated.
 enum class AbsentGpu : bool { fails, is_missing };
 
 /// Leaves the selected GPUs in `found`, and fills `left_out` and `missing`. Throws as

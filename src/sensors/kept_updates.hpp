@@ -28,10 +28,10 @@ struct KeptUpdate {
 /// The file of this machine in the state folder: homes may be shared by machines. Throws `Error`
 /// where there is no such folder.
 [[nodiscard]] std::string updates_path();
-/// What was kept for this machine; empty where nothing was, or it cannot be read.
+/// The kept updates of this machine; empty if there are none, or they cannot be read.
 [[nodiscard]] std::vector<KeptUpdate> kept_updates() noexcept;
 
-/// The same sensors, of which those that were measured have the interval that was found.
+/// The same sensors; measured ones have the interval that was found.
 [[nodiscard]] std::vector<std::unique_ptr<Sensor>> with_kept_updates(
     std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<KeptUpdate>& kept);
 

@@ -34,15 +34,15 @@ constexpr GaugeFacts kWholeTime = mean_over(milliseconds(100), milliseconds(100)
 constexpr GaugeFacts kQuarter = mean_over(milliseconds(25), milliseconds(100));
 constexpr GaugeFacts kFifth = mean_over(milliseconds(20), milliseconds(100));
 constexpr GaugeFacts kHalf = mean_over(milliseconds(10), milliseconds(20));
-/// As kQuarter; renewed each 101.15 ms as recorded beside a power meter
+/// As kQuarter; renewed every 101.15 ms as recorded beside a power meter
 /// (github.com/JimZeyuYang/GPU_Power_Benchmark, plotting/data, A100 PCIe).
 constexpr GaugeFacts kQuarterOfA100 = mean_over(milliseconds(25), microseconds(101'150));
-/// From the same recordings and Overall_Results.xlsx: renewed each 31 ms, a mean over 14 ms.
+/// From the same recordings and Overall_Results.xlsx: renewed every 31 ms, a mean over 14 ms.
 constexpr GaugeFacts kM40 = mean_over(milliseconds(14), milliseconds(31));
 constexpr GaugeFacts kTitanXPascal = mean_over(milliseconds(11), milliseconds(20));
 /// The value follows the power with a first-order lag of an unknown time constant.
 constexpr GaugeFacts kLagging = {.window = std::nullopt, .update = every(milliseconds(100))};
-/// The same of a K40m, renewed each 15.4 ms: 55 ms fit its answer to a step, recorded beside a
+/// The same of a K40m, renewed every 15.4 ms: 55 ms fit its answer to a step, recorded beside a
 /// power meter (plotting/data/Transient_Response/K40m_TR there).
 constexpr GaugeFacts kLaggingK40 = {.window = std::nullopt,
                                     .update = every(microseconds(15'400)),
@@ -78,8 +78,8 @@ struct KnownBoard {
   const Generation* generation;
 };
 
-// Of each generation only boards that the data name, or that differ from one of them in size alone.
-// Not here, because nobody has measured them: GH200, B200, A30.
+// Only boards that the data name, or that differ from one of them in size alone. Not here, because
+// nobody has measured them: GH200, B200, A30.
 constexpr std::array kLines = {
     KnownBoard{"H100",
                &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms; SXM:
@@ -87,7 +87,7 @@ constexpr std::array kLines = {
                &kHopper},  // 22 and 21 ms, updates of 100 ms (bench/gpu/examine, driver 580.159)
     KnownBoard{"A100", &kA100},  // 17.6 to 25.4 ms
     KnownBoard{"GeForce RTX 40##",
-               &kAmpereAndAda},  // a 4090: 100 ms each 100 ms, not late, as recorded
+               &kAmpereAndAda},  // a 4090: 100 ms every 100 ms, not late, as recorded
     KnownBoard{"RTX #### Ada", &kAmpereAndAda},
     KnownBoard{"L4", &kAmpereAndAda},
     KnownBoard{"L40", &kAmpereAndAda},

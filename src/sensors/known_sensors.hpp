@@ -24,16 +24,16 @@ inline constexpr UpdateInterval kRaplUpdate = {
 inline constexpr std::string_view kNoRaplInVirtualMachine =
     "this is a virtual machine; the host does not expose energy counters to it";
 
-/// What it means to let more users read RAPL counters.
+/// The risk of letting more users read RAPL counters.
 inline constexpr std::string_view kRaplRisk =
     "users who read these counters finely can infer what other processes compute "
     "(PLATYPUS, CVE-2020-8694)";
 
-/// What lets users read RAPL counters: these commands depend on the machine.
+/// Commands that let users read RAPL counters; they depend on the machine.
 inline constexpr std::string_view kRaplRemedy =
     "wattle doctor --fix cpu prints the commands that allow it";
 
-/// What lets a container read them.
+/// How to let a container read them.
 inline constexpr std::string_view kContainerRemedy =
     "give the container the socket of the daemon on its host: docker run -v "
     "/run/wattled:/run/wattled ...";
@@ -56,7 +56,7 @@ inline constexpr UpdateInterval kCrayUpdate = kNvmlCounterUpdate;
 /// xe_hwmon.c of Linux, and what the latter sets for boards that do not state it): 2^18 J a turn.
 inline constexpr std::uint64_t kIntelGpuFollowedMicrojoules = (std::uint64_t{1} << 18U) * 1'000'000;
 
-/// How long a mean over a second was seen to stay as it was, where each 100 ms are due: after a
+/// How long a mean over a second was seen to stay as it was, where every 100 ms one is due: after a
 /// load had ended, three values in three seconds (RTX 3090, drivers 535 and later).
 inline constexpr std::chrono::nanoseconds kAverageFreezes = std::chrono::seconds(1);
 
@@ -80,12 +80,12 @@ struct GaugeFacts {
   [[nodiscard]] std::optional<double> coverage() const noexcept;
 };
 
-/// What is known of an NVIDIA board's sensors.
+/// The known properties of an NVIDIA board's sensors.
 struct GpuFacts {
   GaugeFacts instant{};  ///< field 186, power.draw.instant
   GaugeFacts average{};  ///< field 185, power.draw.average
   GaugeFacts usage{};    ///< nvmlDeviceGetPowerUsage, power.draw
-  /// What its energy counter counts.
+  /// The scope of its energy counter.
   Scope energy_scope = Scope::device;
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What DMI calls the vendor or the product of virtual machines, at the start of the text. After
-/// the table of systemd (src/basic/virt.c).
+/// DMI vendors and products of virtual machines: the start of the text. After the table of systemd
+/// (src/basic/virt.c).
 struct GuestName {
   std::string_view text;
   /// Servers of this vendor without a hypervisor have the same name.

@@ -11,7 +11,7 @@
 
 namespace wattle {
 
-/// What DMI says of the machine; empty where it does not.
+/// The machine's DMI texts; empty if absent.
 struct Product {
   std::string vendor;
   std::string name;

@@ -80,7 +80,7 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept {
     name = take_word(next_line);
     if (names_a_processor(name)) ++processors;
   } while (names_a_processor(name));
-  // Only the begin of another line shows that the list is whole; the kernel always writes more.
+  // Only the start of another line shows that the list is whole; the kernel always writes more.
   const bool cut_off = std::string_view("cpu").starts_with(name);
   if (!cut_off) times.processors = processors;
   return times;

@@ -1,4 +1,4 @@
-// What procfs says about the whole machine: its processors, memory, disks and network.
+// The whole machine, from procfs: its processors, memory, disks and network.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct MemoryState {
 /// From the text of /proc/meminfo; absent where MemTotal or MemAvailable (Linux 3.14) is missing.
 [[nodiscard]] std::optional<MemoryState> parse_memory(std::string_view text) noexcept;
 
-/// What processes have in memory, all of the machine's together, each page once.
+/// The memory of all processes of the machine, each page once.
 struct MappedMemory {
   std::uint64_t anonymous_bytes = 0;
   std::uint64_t file_bytes = 0;  ///< of files and of shared memory
@@ -61,7 +61,7 @@ struct ByteTotals {
   std::uint64_t out = 0;  ///< written, sent
 };
 
-/// Tells whether a disk or an interface of that name counts: partitions and bridges show again what
+/// True if a disk or an interface of that name counts: partitions and bridges show again what
 /// others do.
 using NameFilter = std::function<bool(std::string_view name)>;
 

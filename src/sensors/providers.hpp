@@ -16,8 +16,7 @@ namespace wattle {
 /// All kinds that the interfaces to `kind` show, and `kind`: the same hardware.
 [[nodiscard]] DomainKinds shown_with(DomainKind kind) noexcept;
 
-/// What power monitors, trackers and daemons are about. Other domains are shown by who asks for
-/// them.
+/// The kinds that power monitors, trackers and daemons read. Others are shown on request only.
 inline constexpr DomainKinds kProcessorAndGpuKinds =
     DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::gpu});
 
@@ -27,7 +26,7 @@ inline constexpr DomainKinds kProcessorAndGpuKinds =
 [[nodiscard]] Survey survey(const System& system, const TimeSource& clock,
                             DomainKinds wanted = kProcessorKinds);
 
-/// What is looked for, and which of its GPUs are wanted.
+/// The kinds to search for, and which GPUs are selected.
 struct SensorChoice {
   DomainKinds kinds = DomainKinds::all();
   GpuSelection gpus{};
@@ -40,7 +39,7 @@ struct SensorChoice {
 [[nodiscard]] Survey survey_chosen(const System& system, const TimeSource& clock,
                                    const SensorChoice& choice);
 
-/// What each provider offers if asked alone, in the order of `providers`: a domain can be in
+/// The offers of each provider if asked alone, in the order of `providers`: a domain can be in
 /// several of them, and everything that is refused is reported.
 [[nodiscard]] std::vector<Survey> survey_each(const System& system, const TimeSource& clock);
 

@@ -14,7 +14,7 @@
 
 namespace wattle {
 
-/// What reading goes on as after such an `errno`. A device that was taken away, or whose driver
+/// The status of a reading after such an `errno`. A device that was taken away, or whose driver
 /// was, is `gone`; anything else may pass.
 [[nodiscard]] constexpr ReadStatus status_of(int error) noexcept {
   switch (error) {
@@ -32,7 +32,7 @@ namespace wattle {
 /// Room for what an attribute shows: 20 digits and a line end. Text that fills it may be cut off.
 using AttributeText = std::array<char, 32>;
 
-/// What an attribute showed. `error`: the `errno` where there is no number, 0 for text that is no
+/// The value of an attribute. `error`: the `errno` where there is no number, 0 for text that is no
 /// value.
 struct AttributeValue {
   std::optional<std::uint64_t> raw{};

@@ -1,4 +1,4 @@
-// Of everything that all providers refused, what a person should hear, and how often.
+// Selects from the refusals of all providers those that a person should read, and how often.
 #pragma once
 
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace wattle {
 
-/// Of the domain, or of `what` of it where that is not empty.
+/// A refusal of the domain, or of its part `what` if that is not empty.
 [[nodiscard]] SensorRefusal refusal_of(const Domain& domain, std::string_view what,
                                        std::string reason, std::string proof,
                                        std::string remedy = {});

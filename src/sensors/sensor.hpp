@@ -1,4 +1,4 @@
-// What the driver of a hardware interface implements, and what it hands out.
+// The interface of a hardware driver.
 //
 // A provider's probe finds devices and makes one Sensor for each. A sensor describes its channels
 // once and then reads them all in one call, as raw integers with their own times. What a raw
@@ -30,8 +30,8 @@
 
 namespace wattle {
 
-/// What a channel reads. Energy is a cumulative counter; everything else is a gauge, whose value
-/// stands for the time around its reading alone.
+/// The quantity of a channel. Energy is a cumulative counter; everything else is a gauge, whose
+/// value stands for the time around its reading alone.
 enum class Metric : std::uint8_t {
   energy,              ///< J
   power_instant,       ///< W, over the shortest window that the sensor has
@@ -79,8 +79,8 @@ struct CounterTraits {
   std::uint64_t followed_ticks = 0;
   /// No device of this kind draws more: this separates a wrap from a reset. See known_sensors.hpp.
   Watts max_power;
-  /// The device draws at least this while the machine runs: what tells a stuck counter from a
-  /// device at rest. 0 where it may draw nothing.
+  /// The device draws at least this while the machine runs: this distinguishes a stuck counter from
+  /// a device at rest. 0 where it may draw nothing.
   Watts least_power{};
 
   /// The number of ticks that must not pass between two reads, since energy could be lost unseen;
@@ -90,7 +90,7 @@ struct CounterTraits {
   }
 };
 
-/// What a gauge's raw integer means. Absent: not known.
+/// The meaning of a gauge's raw integer. Absent: unknown.
 struct GaugeTraits {
   /// SI value = raw integer x scale.
   double scale = 1.0;
@@ -232,7 +232,7 @@ class Sensor {
   /// As `read`, but only the readings of `wanted` count afterwards. Sensors whose channels cost
   /// nothing each may read all of them.
   virtual void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept = 0;
-  /// What is read; null where the domains say it all.
+  /// The quantity read; null if the domains say it all.
   [[nodiscard]] virtual const DeviceInfo* device() const noexcept { return nullptr; }
   /// True if a driver is called, which may not return for a long time: such a sensor is read in a
   /// lane of its own.
@@ -303,11 +303,11 @@ template <class IsWanted>
   return sensor.channels().front().domain;
 }
 
-/// What the interfaces to processors show: they can replace each other.
+/// The kinds that interfaces to processors show: they can replace each other.
 inline constexpr DomainKinds kProcessorKinds =
     DomainKinds::of({DomainCategory::cpu, DomainCategory::platform});
 
-/// What a refusal is about.
+/// The scope of a refusal.
 enum class RefusalScope : std::uint8_t {
   part,       ///< one domain, or one place of the interface
   interface,  ///< all of it: the machine shows nothing through it
@@ -336,16 +336,16 @@ struct SensorRefusal {
   std::string denied_path{};
   /// The domain that is not measured for this reason, where it is a single one.
   std::optional<Domain> domain{};
-  /// There is no such device here, as far as can be seen: nothing is amiss.
+  /// There is no such device here, as it seems: nothing is amiss.
   bool absent = false;
   RefusalScope scope = RefusalScope::part;
-  /// What a total may lack for this reason, when `domain` is unknown.
+  /// The kinds that a total may lack for this reason, if `domain` is unknown.
   HiddenDomains hidden{};
-  /// What the interface shows. `survey` fills it in.
+  /// The kinds that the interface shows. `survey` fills it in.
   DomainKinds shows = kProcessorKinds;
 };
 
-/// What a probe found: sensors, and a reason for everything it could not offer.
+/// The result of a probe: sensors, and a reason for everything it could not offer.
 struct Survey {
   std::vector<std::unique_ptr<Sensor>> sensors;
   std::vector<SensorRefusal> refused;
@@ -358,7 +358,7 @@ struct Survey {
 struct Provider {
   std::string_view name;
   std::string_view what;  ///< one line on what it reads
-  /// What it can show. Interfaces that show the same kinds can replace each other.
+  /// The kinds that it can show. Interfaces that show the same kinds can replace each other.
   DomainKinds shows;
   /// `taken`: domains that are read already. The probe leaves them out, without a word.
   Survey (*probe)(const System& system, const TimeSource& clock, const std::set<Domain>& taken);

@@ -9,7 +9,7 @@
 
 namespace wattle::detail {
 
-/// What was found; p columns. Threads: a value type.
+/// The result, with p columns. Threads: a value type.
 struct BlockFit {
   std::size_t rows = 0;
   std::vector<double> gains;

@@ -29,14 +29,14 @@ struct DividedDomain {
   std::optional<UnitIdlePower> idle{};
 };
 
-/// What a sensor showed from one reading to the next.
+/// The energy from one reading of a sensor to the next.
 struct UnitReading {
   TimePoint begin;
   TimePoint end;
   MeasuredEnergy energy{};
 };
 
-/// What an event ends: the share of a unit, or of a phase.
+/// The share that an event ends: the share of a unit, or of a phase.
 struct UnitShare {
   double joules = 0.0;
   double unknown_s = 0.0;
@@ -114,7 +114,7 @@ class DomainShares {
   [[nodiscard]] std::optional<UnitIdlePower> idle() const noexcept;
   [[nodiscard]] bool has_idle_changed() const noexcept;
 
-  /// What the ± of the sum of all units is made of, beside the ± of a mean in time.
+  /// The parts of the ± of the sum of all units, beside the ± of a mean in time.
   struct Doubt {
     double measured_j2 = 0.0;  ///< square of the ± of what was measured where units start or stop
     double idle_j = 0.0;       ///< ± of the idle energy that was taken off

@@ -21,7 +21,8 @@ constexpr std::int64_t kLongestBinNs = 6'000'000'000;
 constexpr std::int64_t kLeastChunkNs = 10'000'000'000;
 /// The grid has room for some.
 constexpr std::int64_t kLongestChunkNs = 30'000'000'000;
-/// Of rows x log(residuals without lag / with it): far beyond chance, though rows are alike.
+/// The least of rows x log(residuals without lag / with it): far beyond chance, though rows are
+/// alike.
 constexpr double kLagEvidence = 20.0;
 /// More of the grid than a chunk and the longest lag need is kept only while the sensor is silent.
 constexpr std::size_t kMostGrid = 16'384;
@@ -254,7 +255,7 @@ bool LoadSeries::add_at_lag(std::size_t lag, std::size_t rows) {
   return true;
 }
 
-/// What a lag leaves unexplained of the power.
+/// The power that a lag leaves unexplained.
 double LoadSeries::residual(const LagSums& sums) const {
   const std::size_t n = std::min(known_.size() + 1, kColumns);
   std::vector<double> xx(n * n);

@@ -15,7 +15,7 @@
 
 namespace wattle::detail {
 
-/// What the power says about the units.
+/// The regression of the power on the units.
 struct LoadFit {
   /// Columns of the regression, in the order of `gains`; absent: all further ones together. One
   /// more gain follows, for the time within a block.
@@ -54,7 +54,8 @@ class LoadSeries {
   static constexpr std::int64_t kLagStepNs = 20'000'000;
   static constexpr std::size_t kLags = 16;  ///< 0 to 300 ms
   static constexpr std::size_t kMostBins = 4096;
-  /// A chunk is put into bins when so many have followed: the lag is known better then.
+  /// A chunk is put into bins when this number of others have followed: the lag is known better
+  /// then.
   static constexpr std::size_t kWaitingChunks = 4;
   using Columns = std::array<double, kColumns>;
 

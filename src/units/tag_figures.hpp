@@ -1,5 +1,5 @@
-// What the units of one tag, or one phase of them, spent: sums, distribution, and how it varies
-// from one block of time to the next. Bounded memory.
+// The energy of the units of one tag, or of one phase of them: sums, distribution, and how it
+// varies from one block of time to the next. Bounded memory.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@
 
 namespace wattle::detail {
 
-/// What is added to an interval beside the variation in time; all in joules per joule of the sum.
+/// Uncertainty added to an interval beside the variation in time; all in joules per joule of the
+/// sum.
 struct SumDoubt {
   double relative = 0.0;  ///< ± (k = 2) of the measured sum
   double spilled = 0.0;   ///< what may be missing in the sum
@@ -25,7 +26,7 @@ struct SumDoubt {
 /// The mean energy of units by another number of theirs, in groups of a factor of 2.
 class UnitGroups {
  public:
-  /// Of what is not above 0 nothing is kept.
+  /// Ignores a number or an energy that is not above 0.
   void add(double number, double joules) noexcept;
   [[nodiscard]] std::vector<UnitGroup> found() const;
 
@@ -52,7 +53,7 @@ struct EndedUnit {
 class TagFigures {
  public:
   void add(const EndedUnit& unit);
-  /// Of a phase, which counts no work.
+  /// Adds a phase, which counts no work.
   void add_phase(std::int64_t end_ns, double joules, double length_s);
   void add_unknown() noexcept { ++unknown_; }
   void add_short() noexcept { ++short_; }
@@ -97,7 +98,7 @@ class TagFigures {
   std::size_t used_ = 0;
   std::int64_t first_ns_ = 0;
   std::int64_t block_ns_ = 0;
-  /// What takes room that a phase need not have.
+  /// Figures that phases do not have, since they take room.
   struct Spread {
     UnitSketch sketch;
     UnitGroups by_running;

@@ -12,7 +12,7 @@ namespace wattle::detail {
 
 namespace {
 
-/// Units that last so many updates show as they are.
+/// Units that last this number of updates show as they are.
 constexpr double kShownUpdates = 10.0;
 
 /// Rounding of cumulative sums is no time.
@@ -64,7 +64,7 @@ void UnitBook::settle(const std::function<void(const UnitEnergy&)>& done) {
   done_ = nullptr;
 }
 
-/// What is known of a unit as soon as an event comes.
+/// The state of a unit as soon as an event arrives.
 void UnitBook::note(const UnitEvent& event) {
   if (event.slot >= units_.size()) units_.resize(event.slot + std::size_t{1});
   Unit& unit = units_[event.slot];

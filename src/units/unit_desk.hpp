@@ -1,4 +1,4 @@
-// What running units write to. It outlives them.
+// Running units write to it. It outlives them.
 #pragma once
 
 #include <cstddef>

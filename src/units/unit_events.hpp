@@ -71,8 +71,8 @@ class UnitEvents {
   /// Absent if there is no memory, or in a child.
   std::optional<Started> begin(std::uint16_t column, std::int64_t weight,
                                std::uint8_t gpu) noexcept;
-  /// Of a unit whose last event was at `last_ns`. Stamps the events with the present time, but
-  /// later than that; returns it. `leaves` is an end or a leave.
+  /// Adds events of a unit whose last event was at `last_ns`. Stamps them with the present time,
+  /// but later than that; returns it. `leaves` is an end or a leave.
   std::int64_t leave(UnitEvent leaves, std::int64_t last_ns,
                      const UnitEvent* enters = nullptr) noexcept;
 
@@ -94,7 +94,7 @@ class UnitEvents {
   static constexpr std::size_t kShards = 64;
   static constexpr std::uint32_t kSlotsAtOnce = 256;
 
-  /// What the threads write to: mostly each has one of its own.
+  /// The threads write to shards: mostly each to one of its own.
   struct alignas(64) Shard {
     mutable std::mutex mutex;
     std::vector<UnitEvent> events;
@@ -108,7 +108,7 @@ class UnitEvents {
   [[nodiscard]] std::int64_t now_in(Shard& shard, std::int64_t after) const noexcept;
   void refill(Shard& shard);
 
-  // Of `drain`: what was taken from each shard but is too new, and where its first such event is.
+  // State of `drain`: the events taken from each shard that are too new, and the first of them.
   struct Taken {
     std::vector<UnitEvent> events;
     std::size_t first = 0;

@@ -1,4 +1,4 @@
-// What the regressions of all domains say about tags and domains.
+// The findings of the regressions of all domains about tags and domains.
 #include <algorithm>
 #include <cmath>
 #include <span>

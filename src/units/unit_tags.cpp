@@ -44,7 +44,7 @@ std::uint16_t UnitTags::column(std::string_view name, std::optional<std::uint16_
   }
   const auto column = static_cast<std::uint16_t>(size());
   names_[column] = std::make_unique<const Name>(Name{.name = std::string(name), .of = of});
-  // Whoever finds the column finds it counted: tables are as long as that.
+  // A thread that finds the column finds it counted: tables are as long as that.
   size_.store(column + std::size_t{1}, std::memory_order_release);
   places_[place].store(column, std::memory_order_release);
   return column;

@@ -25,7 +25,7 @@ class UnitTags {
   /// `most`: at least 1, beside `kOther`.
   explicit UnitTags(std::size_t most);
 
-  /// Of a tag, or of a phase of the tag `of`.
+  /// The column of a tag, or of a phase of the tag `of`.
   [[nodiscard]] std::uint16_t column(std::string_view name,
                                      std::optional<std::uint16_t> of = std::nullopt);
 

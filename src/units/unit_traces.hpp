@@ -16,7 +16,7 @@ namespace wattle::detail {
 /// Units without a trace cost nothing here but one load. Threads: any.
 class UnitTraces {
  public:
-  /// Of a unit that runs. There is no trace of it if there is no memory.
+  /// Keeps the trace of a running unit. Drops it if there is no memory.
   void keep(UnitId unit, const TraceContext& trace) noexcept try {
     const std::lock_guard lock(mutex_);
     traces_.insert_or_assign(unit, trace);

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of foreign records. What is beyond is no measurement; sums of it could overflow.
+// Limits for foreign records. A number beyond them is no measurement; sums could overflow.
 constexpr std::size_t kMostTagsRead = 4097;  // tags and phases, and "other"
 constexpr std::size_t kMostDomainsRead = 1024;
 constexpr std::size_t kMostContrasts = 4096;
@@ -102,7 +102,7 @@ bool is_possible_part(const UnitContrast& contrast) noexcept {
 
 }  // namespace
 
-// What the templates of base/json/json_fields.hpp find for the values of units.
+// Conversions of units' values, found by the templates of base/json/json_fields.hpp.
 
 /// The value and its 95 % interval.
 template <class Interval>
@@ -242,7 +242,7 @@ UnitContrast unit_contrast_of(const Json& json) {
   return contrast;
 }
 
-/// What `row_of` makes of the first `most` objects of `json`, where it is possible.
+/// The rows that `row_of` makes of the first `most` objects of `json`, where it can.
 template <class Row, class RowOf>
 void take_rows(const Json& json, std::size_t most, std::vector<Row>& into, RowOf row_of) {
   for_each_object(json, [&](const Json& object) {

@@ -1,5 +1,4 @@
-// What a report of units states, in words: the same in a terminal and in a browser. All texts are
-// printable.
+// The texts of a report of units: the same in a terminal and in a browser. All texts are printable.
 #pragma once
 
 #include <optional>
@@ -19,7 +18,7 @@ namespace wattle {
 [[nodiscard]] std::string interval_text(const EnergyInterval& range);
 /// The same in a cell of a table, where it may be unknown.
 [[nodiscard]] std::string interval_cell(const std::optional<EnergyInterval>& range);
-/// What must be known besides the figures.
+/// Remarks on the figures.
 [[nodiscard]] std::vector<std::string> remarks_on(const UnitTag& tag);
 [[nodiscard]] std::vector<std::string> remarks_on(const UnitDomain& domain);
 /// Tags that cost differently, and units that are in no figure.

@@ -1,4 +1,4 @@
-// What the whole machine did: processor time and memory, from procfs.
+// Processor time and memory of the whole machine, from procfs.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,15 @@
 
 namespace wattle {
 
-/// Figures of the machine over a stretch of time. Percentages are sums over processors: 200 means
-/// two of them busy.
+/// Figures of the machine over an interval. Percentages are sums over processors: 200 means two of
+/// them busy.
 struct MachineUsage {
   std::optional<unsigned> processors;
   std::optional<double> mean_cpu_percent;
-  /// The highest mean over one second or more; absent where the stretch had less than two.
+  /// The highest mean over one second or more; absent if the interval had less than two.
   std::optional<double> max_cpu_percent;
-  /// What interrupts and the hypervisor took of all processors together, by the kernel's 10 ms.
+  /// The time that interrupts and the hypervisor took of all processors together, in the kernel's
+  /// steps of 10 ms.
   std::optional<Seconds> interrupted;
   std::optional<std::uint64_t> memory_total_bytes;
   std::optional<std::uint64_t> peak_memory_used_bytes;  ///< the largest value seen

@@ -67,7 +67,7 @@ UsageObservation observe_process(const TrackerOptions& options, const TimeSource
                                  std::size_t usage_file_bytes) {
   check(options);
   const pid_t root = options.process_id.value_or(::getpid());
-  // Throws now, not at the begin, where there is no such process.
+  // Throws now, not at the start, where there is no such process.
   const std::uint64_t start_time =
       TreeReader(options.system, clock, root, {.most_kept_files = 0}).root_start_time();
   (void)seconds_in(options.time_unit);  // throws for an unknown one

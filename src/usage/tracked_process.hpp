@@ -1,4 +1,4 @@
-// What a tracker observes, from its options.
+// The observation of a tracker, from its options.
 #pragma once
 
 #include <cstddef>

@@ -34,8 +34,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// What all trackers of this process took so far, and how many of their threads there are: no
-/// tracker of this process counts another, or itself.
+/// The cost of all trackers of this process so far, and the number of their threads: no tracker of
+/// this process counts another, or itself.
 struct AllTrackers {
   std::atomic<std::int64_t> cpu_ns{0};
   std::atomic<std::uint64_t> threads{0};
@@ -108,7 +108,7 @@ class Tracker::Impl {
   std::atomic<bool> stopping_{false};
   std::thread thread_;
   nanoseconds gpu_cpu_before_{0};  ///< what its threads took until the start was done
-  TrackerCost own_;                ///< as far as it is in that of all
+  TrackerCost own_;                ///< the part of it in that of all
   TrackerCost before_;             ///< what all took before the start
 };
 

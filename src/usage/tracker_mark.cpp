@@ -15,7 +15,7 @@ namespace {
 
 Fd make_socket() noexcept { return Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)); }
 
-/// The begin of the names of this PID namespace: "wattle.tracker/pid:[4026531836]/".
+/// The start of the names of this PID namespace: "wattle.tracker/pid:[4026531836]/".
 std::array<char, 96> prefix() noexcept {
   std::array<char, 64> space{};
   const ssize_t length = ::readlink("/proc/self/ns/pid", space.data(), space.size());
@@ -25,7 +25,7 @@ std::array<char, 96> prefix() noexcept {
   return text;
 }
 
-/// A name that begins with a zero byte is no file's: it goes with the process.
+/// A name that starts with a zero byte is no file's: it goes with the process.
 std::optional<UnixAddress> address_of(const std::array<char, 96>& prefix, pid_t pid) noexcept {
   std::array<char, UnixAddress::kMostBytes> name{};
   const int length = std::snprintf(&name[1], name.size() - 1, "%s%d", prefix.data(), pid);

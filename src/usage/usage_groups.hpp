@@ -7,7 +7,7 @@
 
 namespace wattle {
 
-/// What the whole machine did, in the units that stand in `usage`.
+/// The use of the whole machine, in the units in `usage`.
 void fill_machine(ResourceUsage& usage, const MachineUsage& machine);
 /// Wattle's own figures of a tree, and where figures come from.
 void fill_tree(ResourceUsage& usage, const TreeReader& tree);

@@ -26,14 +26,14 @@ UsageObservation::UsageObservation(std::vector<std::unique_ptr<Sensor>> sensors,
 }
 
 void UsageObservation::open() {
-  if (readings_) return;  // a begin that failed: the threads stay stopped
+  if (readings_) return;  // a start that failed: the threads stay stopped
   lists_since_ = clock_.now();
   readings_ = std::make_unique<Readings>(std::move(sensors_), clock_, options_.readings);
   window_ = std::make_unique<MeasuredWindow>(*readings_);
   SummedGpus summed = summed_gpus();
   included_gpus_ = static_cast<unsigned>(std::ranges::count(summed.included, true));
   gpus_ = std::make_unique<GpuMonitor>(*readings_, std::move(summed));
-  readings_->read();  // the power before the begin, if that is not long from now
+  readings_->read();  // the power before the start, if that is not long from now
 }
 
 SummedGpus UsageObservation::summed_gpus() const {
@@ -51,7 +51,7 @@ void UsageObservation::begin(const TrackerCost& others) {
   open();
   (void)window_->read_lanes(clock_.now() + kDriverPatience);
   if (readings_->lane_threads() > 0) readings_->read();  // the lanes took their time
-  looked_at_gpus_ = clock_.now();  // what they show now is from before the begin
+  looked_at_gpus_ = clock_.now();  // what they show now is from before the start
   try {
     begin_tree(others);
   } catch (...) {

@@ -1,5 +1,5 @@
 // One observation: what a machine spends, and what a process and its descendants use of it, from a
-// begin to an end. `wattle run`, `wattle step`, `wattle bench` and trackers are made of it.
+// start to an end. `wattle run`, `wattle step`, `wattle bench` and trackers are made of it.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@
 
 namespace wattle {
 
-/// What the observers of a process take of it: CPU time, and threads that exist.
+/// The cost of a process's observers: CPU time, and threads that exist.
 struct TrackerCost {
   std::chrono::nanoseconds cpu{0};
   std::uint64_t threads = 0;
@@ -53,7 +53,7 @@ struct UsageObservationOptions {
   TrackingUnits units{};                 ///< of `usage` and the files
   std::optional<unsigned> expected_cores{};
   std::unique_ptr<UsageFiles> files{};  ///< null: none
-  /// The least time between two records in the usage file; 0: one at the begin, and one per row.
+  /// The least time between two records in the usage file; 0: one at the start, and one per row.
   std::chrono::nanoseconds usage_period{0};
   bool has_own_cost = false;  ///< `usage` reports `set_own_cpu`
 };
@@ -76,7 +76,7 @@ class UsageObservation {
   void abandon() noexcept;
 
   /// Reads all, and writes a row. False once the root has ended. `all`: what all observers of this
-  /// process took since the begin.
+  /// process took since the start.
   bool sample(const TrackerCost& all = {});
   /// Samples a last time if the root has not ended, and stops the threads. The usage file is
   /// removed if nothing failed.
@@ -91,7 +91,7 @@ class UsageObservation {
   void write_files();
   /// The window ends now: counters first, then the processes for the last time.
   void end_processes(const TrackerCost& all = {});
-  /// Lets the lanes read until `deadline`, and looks at the GPUs.
+  /// Lets the lanes read until `deadline`, and reads the GPUs.
   void end_devices(TimePoint deadline, Lanes lanes = Lanes::usual);
   void end_files();
 
@@ -117,9 +117,9 @@ class UsageObservation {
   /// Why the processes are unknown; else empty.
   [[nodiscard]] const std::string& no_processes() const noexcept { return no_tree_; }
 
-  /// What the threads take that read devices.
+  /// The cost of the threads that read devices.
   [[nodiscard]] TrackerCost device_cost() const noexcept;
-  /// What this observation took, for `usage`.
+  /// The cost of this observation, for `usage`.
   void set_own_cpu(std::chrono::nanoseconds cpu) noexcept { own_cpu_ = cpu; }
   /// The first write that failed, of either file.
   [[nodiscard]] std::optional<WriteError> failure() const {

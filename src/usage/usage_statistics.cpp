@@ -16,10 +16,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// A span is a second, of which half shows well enough what it was like.
+/// A span is a second; half of it is representative enough.
 constexpr std::chrono::milliseconds kLeastSpan{500};
 
-/// One part in so many is that of a sum, see `TreeMemory`.
+/// The tolerated part of a sum, as one in N: see `TreeMemory`.
 constexpr std::uint64_t kTolerance = 50;
 
 constexpr std::string_view kTooShort = "it ended before its memory was read";
@@ -139,7 +139,7 @@ void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
     usage.unknown.push_back({std::move(split), std::string(kBetweenLooks)});
     return;
   }
-  // What one process holds at most is known exactly; where each page counts once it is less.
+  // The most that one process holds is known exactly; counting each page once it is less.
   const bool is_of_one = is_total_exact || (is_known && seen.total == peaks.most_resident);
   const std::uint64_t total = is_of_one ? std::max(peaks.most_resident, peak_bytes) : seen.total;
   values.total_rss = in_unit(total);
@@ -153,7 +153,7 @@ void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
   }
   if (!is_total_exact) usage.estimated.push_back(key + ".total_rss");
   usage.estimated.push_back(std::move(split[0]));
-  // What is left of a bound when a bound is taken off is none.
+  // A bound less a bound is no bound.
   values.shared_rss.reset();
   usage.unknown.push_back({{std::move(split[1])}, "only bounds of the two others are known"});
 }

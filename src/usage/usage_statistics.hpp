@@ -1,4 +1,4 @@
-// Maxima and means of a process tree over a stretch of time.
+// Maxima and means of a process tree over an interval.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class CpuPercentTracker {
   void begin(TimePoint at, Time cpu) noexcept;
   /// `ends_span`: the mean since the last span's end counts for the maximum.
   void add(TimePoint at, Time cpu, bool ends_span) noexcept;
-  /// What is left since the last span counts as well, unless it is much shorter than a span.
+  /// The time since the last span counts as well, unless it is much shorter than a span.
   void end() noexcept;
   /// In percent, over everything and over the busiest span.
   [[nodiscard]] std::optional<double> mean() const noexcept;
@@ -52,7 +52,7 @@ class UsageStatistics {
   void fill(ResourceUsage& usage, const PssGaps& gaps, const PeakMemory& peaks = {}) const;
 
  private:
-  /// Of the sample with the largest total.
+  /// The sample with the largest total.
   struct MemoryPeak {
     std::uint64_t total = 0;
     std::uint64_t of_own = 0;

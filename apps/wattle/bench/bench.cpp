@@ -204,7 +204,7 @@ class Bench {
     RunCost cost = cost_of(report);
     cost.round = round;
     if (report.usage.still_running) still_running_ += report.usage.still_running->size();
-    // Of the run with the most domains: what others lack is a warning.
+    // From the run with the most domains: missing ones of others are a warning.
     if (most_domains_ < 0 || std::ssize(cost.energy_domains) > most_domains_) {
       most_domains_ = std::ssize(cost.energy_domains);
       record_.energy_covers = report.energy.total.covers;
@@ -235,7 +235,7 @@ class Bench {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(shortest);
   }
 
-  /// Of the runs of the group; 0 where it is not known how many there are to be.
+  /// The part done of the group's runs; 0 if their number is unknown.
   [[nodiscard]] double part_done(const Group& group, std::size_t round, std::size_t rounds) const {
     if (round == 1 && options_.min_runs != options_.max_runs) return 0.0;
     std::size_t done = 0;

@@ -1,4 +1,4 @@
-// What about the machine makes the figures of a benchmark worse.
+// Conditions of the machine that make the figures of a benchmark worse.
 #pragma once
 
 #include <cstdint>

@@ -219,7 +219,7 @@ BenchOptions RawBench::checked(const CommandLine& /*line*/) const {
   if (shows_output) options.output = "inherit";
   options.saving = checked_save(save);
   options.ignored = parse_ignored_failures(ignored);
-  // What the commands write is no result, but would be replaced by one.
+  // The commands' output is no result, but would be replaced by one.
   std::set<std::string> paths = {options.output};
   for (const std::string& path : result_paths(options)) {
     const bool is_file = !path.empty() && !path.starts_with("/dev/");
@@ -229,7 +229,7 @@ BenchOptions RawBench::checked(const CommandLine& /*line*/) const {
   }
   read_numbers(*this, options);
   read_parameters(*this, options);
-  // What cannot be run is refused before anything is.
+  // A command that cannot run is refused before any command runs.
   for (const PlannedCommand& command : plan_of(options).commands) {
     (void)words_of(command.command, options.shell);
   }

@@ -187,7 +187,7 @@ std::vector<std::string> scanned_values(const std::string& least, const std::str
                     "--parameter-step-size",
                     printable(least), printable(most), printable(step)));
   }
-  // What is a multiple of the step in decimal need not be in binary.
+  // A multiple of the step in decimal need not be one in binary.
   constexpr double kRounding = 1e-9;
   const double last = std::floor(steps + kRounding);
   if (last >= static_cast<double>(kMostCommands)) {

@@ -1,4 +1,4 @@
-// What a benchmark runs, and in which order: pure functions of the options.
+// The commands of a benchmark, and their order: pure functions of the options.
 #pragma once
 
 #include <chrono>

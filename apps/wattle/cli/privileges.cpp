@@ -13,7 +13,7 @@
 namespace wattle::app {
 namespace {
 
-/// Of a thread; the kernel takes 64 capabilities in two words.
+/// The capabilities of a thread; the kernel takes 64 in two words.
 struct Capabilities {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> words{};
@@ -22,7 +22,7 @@ struct Capabilities {
   bool set() noexcept { return ::syscall(SYS_capset, &header, words.data()) == 0; }
 };
 
-/// Of the user and the group, which stay saved.
+/// Takes the IDs of the user and the group; the saved IDs stay.
 bool take_ids(uid_t user, gid_t group) noexcept {
   constexpr auto kUnchanged = static_cast<uid_t>(-1);
   return ::setresgid(kUnchanged, group, kUnchanged) == 0 &&
@@ -53,7 +53,7 @@ void raise_privileges() noexcept {
   gid_t saved_group = 0;
   if (::getresuid(&real, &effective, &saved_user) != 0) return;
   if (::getresgid(&real, &effective, &saved_group) != 0) return;
-  // What cannot be taken up is refused by the kernel where it is needed.
+  // If a capability cannot be raised, the kernel refuses the calls that need it.
   (void)take_ids(saved_user, saved_group);
   Capabilities capabilities;
   if (!capabilities.get()) return;

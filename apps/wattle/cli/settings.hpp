@@ -37,7 +37,7 @@ struct Settings {
 /// file. Never throws for what either holds.
 [[nodiscard]] Settings parse_settings(std::string_view content, const std::string& file,
                                       const Environment& environment);
-/// Of this process: `$XDG_CONFIG_HOME/wattle/config`, or `~/.config/wattle/config`.
+/// The settings of this process: `$XDG_CONFIG_HOME/wattle/config`, or `~/.config/wattle/config`.
 [[nodiscard]] Settings read_settings();
 /// The file of the history. Throws `Error` if there is none, with the reason.
 [[nodiscard]] std::filesystem::path history_of(const Settings& settings);

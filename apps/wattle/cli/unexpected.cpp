@@ -32,7 +32,7 @@ bool can_be_run(const std::string& word) {
   return false;
 }
 
-/// The beginning of a long line says enough.
+/// The start of a long line says enough.
 std::string beginning(const std::vector<std::string>& words) {
   constexpr std::size_t kMost = 4;
   if (words.size() <= kMost) return shell_line(words);

@@ -17,7 +17,7 @@
 namespace wattle::app {
 namespace {
 
-/// What a repository may name that git would start, switched off.
+/// Switches off programs that a repository may name and git would start.
 constexpr std::array<std::string_view, 4> kSettings = {
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "status.submoduleSummary=false",
     "core.sshCommand=false"};

@@ -33,7 +33,7 @@ bool switch_filters_off(GitCommand& git) {
   return true;
 }
 
-/// What `git status` shows as changed.
+/// The files that `git status` shows as changed.
 struct Changes {
   bool any = false;
   bool staged = false;               ///< the index differs from the commit
@@ -52,13 +52,13 @@ Changes changes_of(std::string_view status) {
       changes.staged = true;
       break;
     }
-    if (line[1] == 'D') changes.staged = true;  // no filter makes up for a file that is gone
+    if (line[1] == 'D') changes.staged = true;  // no filter replaces a missing file
     if (changes.files.size() < kMostFiles) changes.files.emplace_back(line.substr(3));
   }
   return changes;
 }
 
-/// True if a file of these is compared as it is. Absent: git does not tell.
+/// True if a file of these is compared as it is. Absent: git does not report it.
 std::optional<bool> has_unfiltered(GitCommand& git, const std::vector<std::string>& files) {
   std::vector<std::string> words = {"check-attr", "-z", "filter", "--"};
   words.insert(words.end(), files.begin(), files.end());

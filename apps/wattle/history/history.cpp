@@ -157,8 +157,8 @@ int act(RunHistory& history, const HistoryOptions& options) {
   return kRunFailed;
 }
 
-/// What waits appears in each list. A history that cannot be written can still be read; of one that
-/// is damaged its reader says so.
+/// Waiting runs appear in each list. A history that cannot be written can still be read; the reader
+/// reports a damaged one.
 void take_in(RunHistory& history) {
   try {
     const SpoolImport taken = import_spool(history);

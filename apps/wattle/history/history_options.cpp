@@ -90,7 +90,8 @@ std::size_t parse_limit(const std::string& text) {
   throw InvalidArgument(fmt::format("--limit takes a number from 1 on, not '{}'", printable(text)));
 }
 
-/// What would be ignored is refused: who filters runs to remove or to show must not get others.
+/// Options that would be ignored are refused: who filters runs to remove or to show must not get
+/// others.
 void check_used(const RawHistory& raw, HistoryAction action) {
   const bool takes_filter = action == HistoryAction::list || action == HistoryAction::export_all;
   const bool takes_json = takes_filter || action == HistoryAction::show;

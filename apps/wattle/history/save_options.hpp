@@ -18,7 +18,7 @@ struct SaveOptions {
   Tags tags{};                 ///< of the saved runs
 };
 
-/// What the options are read into before they are checked.
+/// The options before they are checked.
 struct RawSaveOptions {
   bool save = false;
   bool no_save = false;

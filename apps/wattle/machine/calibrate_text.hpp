@@ -8,7 +8,7 @@
 
 namespace wattle::app {
 
-/// What was compared with what.
+/// The sensors and the meter that were compared.
 struct CalibrationReport {
   std::string meter;      ///< the name of its file
   std::string column;     ///< its title; may be empty

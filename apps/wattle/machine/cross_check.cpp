@@ -23,7 +23,7 @@ CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   std::deque<Readings> sources;
   std::deque<MeasuredWindow> windows;
   for (Survey& found : surveys) {
-    // What a driver may hold up is read in one way only.
+    // Devices whose driver may block are read in one way only.
     std::erase_if(found.sensors, [](const auto& sensor) { return sensor->may_block(); });
     windows.emplace_back(sources.emplace_back(std::move(found.sensors), clock));
   }

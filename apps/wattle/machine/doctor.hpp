@@ -8,7 +8,7 @@
 
 namespace wattle::app {
 
-/// What `wattle doctor --fix` is to let be measured.
+/// The devices that `wattle doctor --fix` makes readable.
 enum class FixTarget : std::uint8_t { cpu, gpu, daemon };
 
 struct DoctorOptions {

@@ -1,4 +1,4 @@
-// What `wattle doctor` prints for people.
+// The text output of `wattle doctor`.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ std::string obstacle_of_virtual_machine() {
   return fmt::format("{}; measure on the host", kNoRaplInVirtualMachine);
 }
 
-/// What may be done instead of the commands of `plan_cpu`, the safest first.
+/// Alternatives to the commands of `plan_cpu`, the safest first.
 std::vector<std::string> other_ways(const FixFacts& facts, bool counts_events) {
   std::vector<std::string> ways;
   ways.push_back(fmt::format(

@@ -1,4 +1,4 @@
-// What `wattle doctor --fix` would run, from facts about the machine.
+// The commands of `wattle doctor --fix`, from facts about the machine.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct PciGpu {
   std::string driver;   ///< "nvidia"; empty: none
 };
 
-/// What the commands depend on.
+/// The facts that the commands depend on.
 struct FixFacts {
   std::string program{};       ///< the path of wattle
   std::string user{};          ///< who would measure; empty: root, or unknown

@@ -182,7 +182,7 @@ std::string device_text(const DeviceInfo& device, const Domain& domain) {
 
 std::string subjects_text(const SharedCause& cause) { return joined(cause.subjects, ", "); }
 
-/// What each interface has and lacks, whether it is used or not.
+/// The domains that each interface has and lacks, whether it is used or not.
 Json sources_json(const std::vector<Survey>& surveys) {
   Json sources = Json::array();
   for (std::size_t i = 0; i < surveys.size(); ++i) {

@@ -129,7 +129,7 @@ int around_command(const MonitorOptions& options) {
     if (unstarted) return *unstarted;
   } catch (const std::exception& error) {
     if (!launcher.is_released()) throw;
-    // What was measured is lost, but not the command's status.
+    // The measurement is lost, but not the command's status.
     print_message("monitor", error.what());
   }
   const Exit exit = supervisor.wait_for_exit();

@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kNothingFound = 2;
 
-/// Of the file, or of those in the folder itself; 1 where that is not known.
+/// The size of the file, or of those in the folder itself; 1 if unknown.
 std::uint64_t bytes_of_files(const std::filesystem::path& path, bool is_folder) {
   std::uint64_t bytes = 1;
   std::error_code error;

@@ -91,7 +91,7 @@ std::string json_of(const ResourceUsage& usage, const std::optional<EnergyEstima
   return dumped(json);
 }
 
-/// What is not measured, and what would change that: once for each cause.
+/// Lists what is not measured, and the remedy: once per cause.
 std::string not_measured_text(const std::vector<Refusal>& refused) {
   std::vector<SensorRefusal> causes;
   causes.reserve(refused.size());

@@ -10,9 +10,9 @@
 
 namespace wattle::app {
 
-/// Never waits for its reader: lines are skipped if the reader falls behind. A line is written
-/// whole or not at all. It may go out in parts: the rest waits until there is room. Threads: one at
-/// a time.
+/// Never waits for its reader: lines are skipped if the reader is too slow. A line is written whole
+/// or not at all. It may go out in parts: the rest waits until there is room. Threads: one at a
+/// time.
 class LiveOutput {
  public:
   /// `name` is for messages.
@@ -33,7 +33,7 @@ class LiveOutput {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   /// Nobody reads any more.
   [[nodiscard]] bool is_over() const noexcept { return over_; }
-  /// What could not be written until now (a disk that is full): throws `WriteError`.
+  /// Writes what could not be written until now (full disk). Throws `WriteError`.
   void close();
 
  private:

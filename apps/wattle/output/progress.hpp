@@ -1,4 +1,4 @@
-// What a command is doing while its user waits.
+// The progress of a command while its user waits.
 #pragma once
 
 #include <unistd.h>

@@ -19,7 +19,8 @@ struct ScreenSize {
 
   [[nodiscard]] bool operator==(const ScreenSize&) const noexcept = default;
 };
-/// Of the terminal on `fd`, less the line of the cursor, or other lines that are kept free.
+/// The size of the terminal on `fd`, less the line of the cursor, or other lines that are kept
+/// free.
 [[nodiscard]] ScreenSize screen_size(int fd, unsigned kept_lines = 1) noexcept;
 
 /// `text` in at most `height` lines, none wider than the style. Lines without room are counted
@@ -27,7 +28,7 @@ struct ScreenSize {
 [[nodiscard]] std::string fitted(std::string_view text, const TextStyle& style, std::size_t height,
                                  std::size_t kept = 0);
 
-/// What replaces a text on a terminal. Escape sequences other than colors are in `movement` alone.
+/// Replaces a text on a terminal. Escape sequences other than colors are in `movement` alone.
 struct Redrawn {
   std::string movement;
   std::string text;
@@ -40,7 +41,7 @@ class Screen {
   /// `replaces`: the terminal has escape sequences.
   explicit Screen(bool replaces) noexcept : replaces_(replaces) {}
 
-  /// What must be written to replace the text that was drawn before.
+  /// The bytes that replace the text drawn before.
   [[nodiscard]] Redrawn redraw(std::string text, ScreenSize size);
 
  private:

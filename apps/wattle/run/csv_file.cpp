@@ -61,7 +61,7 @@ void CsvFile::add(std::string_view rows) {
   }
 }
 
-/// A pipe takes this much whole, or nothing; its reader may be a moment behind.
+/// A pipe takes this much whole, or nothing; its reader may be a moment late.
 void CsvFile::write_whole(std::string_view rows) {
   constexpr int kPatienceMs = 100;
   ssize_t written = ::write(fd_.get(), rows.data(), rows.size());

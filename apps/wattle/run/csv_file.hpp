@@ -22,7 +22,7 @@ class CsvFile {
   [[nodiscard]] bool has_failed() const noexcept { return error_ != 0; }
   /// Why a row could not be written; empty where all were.
   [[nodiscard]] std::string failure() const;
-  /// It had rows before, under the header of whoever wrote them.
+  /// It had rows before, under the header of their writer.
   [[nodiscard]] bool is_continued() const noexcept { return is_continued_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

@@ -23,7 +23,7 @@
 namespace wattle::app {
 namespace {
 
-/// What the launcher says of itself, before it becomes the command and if it cannot.
+/// Messages of the launcher, before it becomes the command and if it cannot.
 struct Message {
   std::int32_t exec_error;  ///< 0: about to execute
   std::int64_t peak_rss_kib;
@@ -34,7 +34,8 @@ struct Pipe {
   Fd write_end;
 };
 
-/// What opens the gate: a byte, and the path of a socket. A path of a socket has 107 bytes.
+/// The message that opens the gate: a byte, and the path of a socket. A path of a socket has 107
+/// bytes.
 constexpr std::size_t kMostGateBytes = 128;
 
 /// The environment of the command, with room for `kMarkVariable`. It is made before the fork: the

@@ -21,7 +21,7 @@ struct ExecFailure {
   [[nodiscard]] int exit_status() const noexcept;
 };
 
-/// What a process does with signals: what it passes on to the programs that it starts.
+/// The signal state that a process passes on to the programs that it starts.
 class InheritedSignals {
  public:
   /// As they are now.
@@ -36,8 +36,8 @@ class InheritedSignals {
   struct sigaction file_size_ {};
 };
 
-/// What the command gets as descriptors 0 to 2; -1: what this process has there. They are to be
-/// close-on-exec and above 2.
+/// The command's descriptors 0 to 2; -1: those of this process. They are to be close-on-exec and
+/// above 2.
 struct CommandStreams {
   int in = -1;
   int out = -1;
@@ -62,8 +62,8 @@ class Launcher {
   /// Waits until it has executed the command, or failed to. Absent: the command runs, or a signal
   /// ended it before.
   [[nodiscard]] std::optional<ExecFailure> wait_for_exec();
-  /// What the launcher itself held of memory when it became the command. The kernel counts this
-  /// into the command's peak. Known after `wait_for_exec`.
+  /// The launcher's own memory when it became the command. The kernel counts it into the command's
+  /// peak. Known after `wait_for_exec`.
   [[nodiscard]] std::optional<std::uint64_t> own_peak_rss_bytes() const noexcept {
     return own_peak_rss_bytes_;
   }

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-/// So long may a driver take over one reading.
+/// The longest time that a driver may take for one reading.
 constexpr seconds kAnswerTime{2};
 
 /// Channels that are read together.
@@ -59,7 +59,7 @@ std::vector<Phase> phases_of(const Sensor& sensor, ChannelSet wanted) {
   return phases;
 }
 
-/// What was seen of each channel of a sensor.
+/// The observation of each channel of a sensor.
 using Results = std::vector<std::optional<Observation>>;
 
 void take(Results& results, const Phase& phase, const std::vector<Observation>& seen) {
@@ -106,7 +106,7 @@ nanoseconds length_of(const std::vector<Phase>& phases) {
   return length;
 }
 
-/// Of all sensors, as if each showed something that no other does.
+/// The longest time of all sensors, as if each showed something that no other does.
 nanoseconds longest(const std::vector<Survey>& surveys) {
   nanoseconds length{0};
   for (const Survey& found : surveys) {
@@ -149,7 +149,7 @@ std::string reason_of(const Measured& measured) {
   return reason;
 }
 
-/// What was assumed, where that is not what was found.
+/// The assumed value, if it differs from the measured one.
 std::string assumed_text(const UpdateInterval& assumed, const UpdateInterval& found) {
   constexpr double kSame = 0.1;
   if (!assumed.known()) return "";

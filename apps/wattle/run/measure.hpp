@@ -13,7 +13,7 @@
 
 namespace wattle::app {
 
-/// What was found out about a channel.
+/// The findings about a channel.
 struct Measured {
   Channel channel;
   std::optional<Observation> seen{};  ///< absent: the driver did not answer

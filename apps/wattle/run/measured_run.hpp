@@ -22,7 +22,7 @@
 
 namespace wattle::app {
 
-/// What is to be read.
+/// The devices to read.
 struct FoundSensors {
   std::vector<std::unique_ptr<Sensor>> sensors;
   ObservedGpus gpus;

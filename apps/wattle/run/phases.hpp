@@ -16,7 +16,7 @@
 
 namespace wattle::app {
 
-/// What was read at a mark.
+/// The readings at a mark.
 struct PhaseEnd {
   TimePoint at;
   std::vector<std::optional<Boundary>> counters{};  ///< of each domain; absent: in `lanes`

@@ -139,7 +139,7 @@ void write_report(const RunOptions& options, Outputs& outputs, const Report& rep
     is_written &=
         write_or_report("run", [&] { outputs.html->write(html::to_html(html::page_of(report))); });
   }
-  // What was measured is not lost with the file it should have gone to.
+  // The measurement is not lost if its file cannot be written.
   if (to_stderr || !is_written) write_to_stderr(text);
 }
 

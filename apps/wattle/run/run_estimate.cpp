@@ -19,7 +19,7 @@ std::optional<Seconds> cpu_time_of(const ResourceUsage& usage) {
   return *usage.cpu_user + *usage.cpu_system;
 }
 
-/// Stretches without a known energy are left out: their parts are taken to be those of the others.
+/// Intervals without a known energy are left out: their parts are taken to be those of the others.
 std::vector<ShareSpan> spans_of(const Instruments& instruments,
                                 const std::vector<std::string>& domains, Seconds cpu_time) {
   std::vector<ShareSpan> spans;
@@ -55,7 +55,7 @@ std::optional<IdleRange> idle_of(EnergyShare& share, const System& system) {
   return kept.baseline->power();
 }
 
-/// Of packages and DRAM.
+/// Fills the balance of packages and DRAM.
 void fill_balance(EnergyShare& share, const Report& report, const Instruments& instruments,
                   const System& system) {
   Joules measured;

@@ -1,4 +1,4 @@
-// What a run's report says beside measurements: the estimate, and the command's share.
+// The parts of a run's report that are not measured: the estimate, and the command's share.
 #pragma once
 
 #include "report/report.hpp"

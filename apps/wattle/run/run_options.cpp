@@ -52,7 +52,7 @@ struct RawRun {
   [[nodiscard]] RunOptions checked_options() const;
 };
 
-/// What `wattle track` has too.
+/// Options that `wattle track` has, too.
 void add_tracking(CLI::App& run, RunOptions& options) {
   add_value(run, "--tracking-file", options.tracking_path, "FILE",
             "Write one row per interval to FILE: SQLite if it ends in .sqlite, else CSV");

@@ -107,7 +107,7 @@ void fill_gpus(Report& report, const Instruments& instruments) {
   }
 }
 
-/// What `wattle calibrate` kept for this machine.
+/// The calibration that `wattle calibrate` kept for this machine.
 void fill_calibration(std::vector<DomainFigure>& domains) {
   if (domains.empty()) return;
   const auto kept = read_calibration(this_host());
@@ -223,7 +223,7 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
       collected.usage.main_peak_rss_bytes > least_known_peak(frame.launcher_rss_bytes);
   instruments.observation().fill_processes(report.usage,
                                            is_commands ? collected.usage.main_peak_rss_bytes : 0);
-  // What `collect` brought is exact, and of those that were never seen too.
+  // The result of `collect` is exact, also for processes that were never seen.
   report.usage.mechanisms.push_back(
       {{"cpu_user_s", "cpu_system_s", "peak_rss_bytes"},
        "the kernel's account of every process that was waited for (wait4); misses those that "

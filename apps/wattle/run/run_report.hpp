@@ -15,7 +15,7 @@
 
 namespace wattle::app {
 
-/// What is known before the command starts.
+/// The parts of the report that are known before the command starts.
 [[nodiscard]] Report begin_report(const RunOptions& options, const Job& job);
 
 /// Fills in the boot and the processors.

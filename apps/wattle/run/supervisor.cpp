@@ -49,7 +49,8 @@ Fd take_signals() {
   ::sigemptyset(&wanted);
   ::sigaddset(&wanted, SIGCHLD);
   for (const int signal : kForwarded) {
-    // What our user had ignored (nohup, a background job) stays so, for the command as for us.
+    // Signals that the user ignores (nohup, a background job) stay ignored, for the command as for
+    // us.
     if (!is_ignored(signal)) ::sigaddset(&wanted, signal);
   }
   // Ignored SIGCHLD would make the kernel throw children's statuses away.

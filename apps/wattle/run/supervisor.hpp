@@ -17,7 +17,7 @@
 
 namespace wattle::app {
 
-/// What all processes of the command used together.
+/// The use of all processes of the command together.
 struct CollectedUsage {
   Seconds cpu_user{0};
   Seconds cpu_system{0};
@@ -29,7 +29,7 @@ struct CollectedUsage {
   std::uint64_t involuntary_switches = 0;
 };
 
-/// What `Supervisor::collect` brings.
+/// The result of `Supervisor::collect`.
 struct Collected {
   Exit exit;
   CollectedUsage usage;

@@ -37,7 +37,7 @@ constexpr double kShare = 0.02;
 constexpr Seconds kFloor = 20ms;
 constexpr Seconds kStillRunning = 20ms;
 
-/// Of many small processes that is a tenth, and of each context switch a part of 5 us (both
+/// For many small processes that is a tenth, and for each context switch a part of 5 us (both
 /// measured in a virtual machine). A clock that the kernel stopped lacks nearly all.
 constexpr double kStoppedShare = 0.25;
 constexpr Seconds kStoppedFloor = 50ms;

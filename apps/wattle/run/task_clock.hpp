@@ -36,7 +36,7 @@ class TaskClock {
   std::string refused_ = "the kernel does not report what perf's task clock counted";
 };
 
-/// What was counted of the same processes in two ways.
+/// Two counts of the same processes.
 struct CpuCounts {
   Seconds waited{0};   ///< by `wait4`, and of those that still run by procfs
   Seconds clocked{0};  ///< by the task clock

@@ -132,7 +132,7 @@ void watch(StepTasks& tasks, const Fd& end, Ticker& ticker, Instruments& instrum
   }
 }
 
-/// What only the plugin knows of the tasks.
+/// The facts about the tasks that only the plugin knows.
 void fill_tasks(Report& report, const StepTasks& tasks) {
   report.slurm->tasks = tasks.tasks();
   if (tasks.gpus()) report.slurm->gpus = tasks.gpus();

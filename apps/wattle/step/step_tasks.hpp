@@ -1,4 +1,4 @@
-// What Slurm's step daemon reports of the tasks of a step, line by line.
+// Reports of Slurm's step daemon about the tasks of a step, line by line.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class StepTasks {
   /// All tasks as one command. Its status is the signal of the first task that was killed, else the
   /// largest code; unknown where a task has none, or there is no task.
   [[nodiscard]] Exit exit() const;
-  /// What the tasks used together, without those that have no status.
+  /// The use of the tasks together, without those that have no status.
   [[nodiscard]] const CollectedUsage& usage() const noexcept { return usage_; }
   /// Absent: there was no such line.
   [[nodiscard]] std::optional<unsigned> gpus() const noexcept { return gpus_; }

@@ -6,7 +6,7 @@
 
 namespace wattle::app {
 
-/// What that program reads.
+/// The program's environment variables and options.
 struct StreamWords {
   std::vector<std::string> words;
 };

@@ -1,4 +1,4 @@
-// What `wattle stream` knows of each server, and its JSON lines.
+// The state of each server in `wattle stream`, and its JSON lines.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct StreamedPower {
   std::vector<StreamedServer> servers;
 };
 
-/// What the stream knows, server by server in the order of their endpoints.
+/// The known values, server by server in the order of their endpoints.
 [[nodiscard]] std::vector<StreamedServer> servers_of(
     const PowerSnapshot& snapshot, const std::map<std::string, ServerEnergy>& energies);
 

@@ -13,7 +13,7 @@
 
 namespace wattle::app {
 
-/// What to follow, and what to print of it.
+/// The servers to follow, and what to print.
 struct StreamOptions {
   std::vector<Server> servers;
   std::chrono::nanoseconds period{0};  ///< between two lines, or two updates of the table

@@ -97,7 +97,7 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
   return blocks;
 }
 
-/// Of the columns behind the servers' names.
+/// The widths of the columns after the servers' names.
 struct Widths {
   std::size_t device = kLeastDeviceWidth;
   std::vector<std::size_t> numbers{};
@@ -239,7 +239,7 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
   return writer;
 }
 
-/// Of the first moments only a bound of the energy is known, far above it: no row of a table.
+/// At first only a bound far above the energy is known: it is left out of tables.
 StreamedPower without_bounds(StreamedPower power) {
   for (StreamedServer& server : power.servers) {
     for (StreamedDevice& device : server.devices) {

@@ -12,7 +12,7 @@ namespace wattle::app {
 
 enum class StreamOrder : std::uint8_t { name, power };
 
-/// What a table shows.
+/// The contents of a table.
 struct StreamTable {
   bool shows_energy = false;              ///< since the start, beside the powers
   bool by_node = false;                   ///< a row for each server alone

@@ -67,7 +67,7 @@ std::string failure_of(const Exit& exit) {
   return printable(exit.error);
 }
 
-/// What was not accepted of what was sent.
+/// The sent items that were not accepted.
 struct SendLoss {
   std::uint64_t items = 0;
   std::string reason;

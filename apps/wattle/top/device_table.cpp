@@ -69,7 +69,7 @@ bool is_useful_column(const TableColumn& column) {
       column.cells, [](const std::string& cell) { return !cell.empty() && cell != kUnknownCell; });
 }
 
-/// Of columns of devices: those of a low rank stay longest.
+/// The ranks of columns of devices: those of a low rank stay longest.
 constexpr unsigned kDeviceName = 0;
 constexpr unsigned kDevicePower = 1;
 constexpr unsigned kDeviceEnergy = 2;

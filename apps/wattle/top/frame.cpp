@@ -83,7 +83,7 @@ std::string screen_footer(const TopView& view) {
                      view.is_tree ? "tree" : to_string(view.key), name);
 }
 
-/// What is not shown or not measured, and why: a line each.
+/// Lines: what is not shown or not measured, and why.
 void add_notes(const TopObservation& seen, const GroupTable& groups, const TopView& view,
                std::size_t most, ScreenLines& lines) {
   const std::size_t end = lines.count() + most;
@@ -106,7 +106,7 @@ void add_notes(const TopObservation& seen, const GroupTable& groups, const TopVi
   for (const std::string& note : groups.notes) add(note, Tint::dim);
 }
 
-/// Of columns of groups: those of a low rank stay longest.
+/// The ranks of columns of groups: those of a low rank stay longest.
 constexpr unsigned kGroupName = 0;
 constexpr unsigned kGroupShare = 1;
 constexpr unsigned kGroupCpu = 2;
@@ -124,7 +124,7 @@ std::string group_cell(const std::optional<std::uint64_t>& bytes) {
   return bytes ? bytes_to_text(*bytes) : std::string(kUnknownCell);
 }
 
-/// Of one core.
+/// In percent of one core.
 std::string cpu_cell(const GroupRow& row, std::optional<Seconds> length) {
   const bool has_any = row.processes > row.unknown_cpu || row.cpu > Seconds(0);
   if (!length || !has_any) return std::string(kUnknownCell);
@@ -257,7 +257,7 @@ constexpr std::array<HelpLine, 18> kHelpLines = {{
     {"", "docs/top.md explains the columns."},
 }};
 
-/// What a screen of this height has room for.
+/// The rows that a screen of this height has room for.
 struct ScreenHeights {
   bool has_machine = false;
   bool has_footer = false;

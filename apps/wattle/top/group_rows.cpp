@@ -273,7 +273,7 @@ void each_row(DividedRows& rows, Visit visit) {
   for (GroupRow& row : rows.undivided) visit(row);
 }
 
-/// What a row has of what is shared; absent where that is not known.
+/// The row's part of the shared energy; absent if unknown.
 std::optional<double> amount_of(const GroupRow& row, ShareOf share_of, bool is_all_divided) {
   if (share_of == ShareOf::cpu_time) {
     const bool is_known = row.processes == 0 || row.unknown_cpu < row.processes;

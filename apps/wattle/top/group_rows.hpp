@@ -19,7 +19,8 @@ namespace wattle::app {
 /// where the path names none.
 [[nodiscard]] std::string name_in_cgroup(const std::string& cgroup, TopKey key);
 
-/// What the shares are parts of. Only a measured power is measured; its division never is.
+/// The total that the shares are parts of. Only a measured power is measured; its division never
+/// is.
 enum class ShareOf : std::uint8_t { power, estimate, cpu_time };
 
 struct GroupRow {
@@ -70,7 +71,7 @@ struct DividedCpus {
   Seconds cpu{0};  ///< CPU time of everything
 };
 [[nodiscard]] Joules idle_part(const DividedCpus& cpus);
-/// What a part of the CPU time gets. All parts and `idle_part` add up to what was measured.
+/// The energy of a part of the CPU time. All parts and `idle_part` add up to what was measured.
 [[nodiscard]] EnergyRange part_of(const DividedCpus& cpus, Seconds cpu);
 
 /// Several rows as one of this kind.

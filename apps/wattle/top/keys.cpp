@@ -13,16 +13,16 @@ namespace {
 
 constexpr char kEscapeByte = '\x1b';
 
-/// What the start of some bytes is: 0 bytes where more must come first.
+/// The key at the start of some bytes: 0 bytes where more must come first.
 struct Step {
   std::size_t bytes = 0;
   std::optional<Key> key{};
 };
 
-/// Of sequences "ESC [ A" and "ESC O A".
+/// The last characters of sequences "ESC [ A" and "ESC O A".
 constexpr std::array<std::pair<char, KeyKind>, 4> kFinals = {
     {{'A', KeyKind::up}, {'B', KeyKind::down}, {'H', KeyKind::home}, {'F', KeyKind::end}}};
-/// Of sequences "ESC [ N ~".
+/// The numbers of sequences "ESC [ N ~".
 constexpr std::array<std::pair<std::string_view, KeyKind>, 6> kNumbered = {
     {{"1", KeyKind::home},
      {"4", KeyKind::end},
@@ -181,7 +181,7 @@ std::vector<Key> KeyDecoder::take(std::string_view bytes, TimePoint now) {
     if (step.key) keys.push_back(std::move(*step.key));
     rest.remove_prefix(step.bytes);
   }
-  // What is that long is no sequence of a terminal.
+  // No sequence of a terminal is that long.
   if (rest.size() > kMostPending) rest = {};
   pending_ = std::string(rest);
   return keys;

@@ -1,5 +1,5 @@
-// What `wattle top` saw of a machine in one period: plain values, read from devices or from a
-// recording.
+// The observation of a machine in one period of `wattle top`: plain values, read from devices or
+// from a recording.
 #pragma once
 
 #include <sys/types.h>
@@ -55,7 +55,7 @@ struct TopMachine {
   PrintableText trouble{};  ///< "connecting: connection refused"; empty where all of it is live
 };
 
-/// Of a machine without sensors: where its mean power lies, never measured.
+/// The estimated mean power of a machine without sensors; never measured.
 struct TopEstimate {
   EnergyRange machine{};  ///< of the period
   EnergyRange busy{};     ///< the part that the CPU time of everything added; a part of `machine`

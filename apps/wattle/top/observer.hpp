@@ -27,7 +27,8 @@ class TopObserver {
   /// can be started.
   TopObserver(const TopOptions& options, Survey found, DomainKinds kinds = DomainKinds::all());
 
-  /// What was since the last observation, or the start. Waits for slow drivers, 0.1 s at most.
+  /// Observes the time since the last observation, or the start. Waits for slow drivers, 0.1 s at
+  /// most.
   [[nodiscard]] TopObservation observe();
   /// The session starts again, with the next observation.
   void reset() noexcept { wants_reset_ = true; }

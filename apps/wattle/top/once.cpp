@@ -47,7 +47,7 @@ struct CpuUsers {
   Seconds cpu{0};  ///< of everything
 };
 
-/// What was seen in the time.
+/// The observation of the whole time.
 struct Seen {
   CpuUsers users;
   Seconds wall{0};
@@ -85,7 +85,7 @@ bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
   return wait_for_tick(ticker, end);
 }
 
-/// Takes the processes. Those that used nothing, or of which that is not known, are left out.
+/// Takes the processes. Those that used nothing, or whose use is unknown, are left out.
 CpuUsers users_of(TopObservation& seen, TopKey key) {
   std::vector<TopProcess> processes = std::exchange(seen.processes, {});
   std::erase_if(processes, [](const TopProcess& it) { return !(it.cpu > Seconds(0)); });

@@ -88,7 +88,7 @@ void Terminal::leave() noexcept {
   ::sigaddset(&output, SIGTTOU);
   ::pthread_sigmask(SIG_BLOCK, &output, &before);
   if (replaces_) write_now(kLeave);
-  // What was typed or sent by the mouse until now is not for the shell.
+  // Input until now, typed or from the mouse, is not for the shell.
   if (before_ && has_own_settings()) {
     ::tcflush(STDIN_FILENO, TCIFLUSH);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);

@@ -19,7 +19,7 @@ namespace wattle::app {
 /// session.
 [[nodiscard]] bool is_in_background() noexcept;
 
-/// What must be written so that a screen with the lines `before` shows `lines`.
+/// The bytes that make a screen with the lines `before` show `lines`.
 [[nodiscard]] std::vector<Redrawn> changes(const std::vector<std::string>& before,
                                            const std::vector<std::string>& lines, ScreenSize size);
 
@@ -41,7 +41,7 @@ class Terminal {
   void leave() noexcept;
   void enter() noexcept;
 
-  /// What keys sent; absent at the end of input. Does not wait.
+  /// The input from keys; absent at the end of input. Does not wait.
   [[nodiscard]] std::optional<std::string> read_keys() noexcept;
   /// To wait for keys; -1 where stdin is no terminal.
   [[nodiscard]] int input() const noexcept;

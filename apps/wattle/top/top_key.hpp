@@ -1,4 +1,4 @@
-// What `wattle top` groups processes by.
+// The keys by which `wattle top` groups processes.
 #pragma once
 
 #include <cstdint>

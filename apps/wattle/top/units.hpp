@@ -34,7 +34,7 @@ struct TopUnit {
                                       const TopUnit& unit);
 /// "45.12 W"; per hour in a currency or CO2. `power` is in watts; "-" where it is absent.
 [[nodiscard]] std::string power_text(const std::optional<Uncertain>& power, const TopUnit& unit);
-/// What the conversion is: "EUR: converted at 0.30 EUR/kWh, not measured"; else empty.
+/// The conversion in words: "EUR: converted at 0.30 EUR/kWh, not measured"; else empty.
 [[nodiscard]] std::string conversion_note(const TopUnit& unit);
 
 }  // namespace wattle::app

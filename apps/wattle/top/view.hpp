@@ -1,4 +1,4 @@
-// What a user has chosen to see in `wattle top`, and what keys change of it. Pure.
+// The user's view in `wattle top`, and how keys change it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct TopHits {
   std::size_t furthest{};  ///< the largest useful offset
 };
 
-/// What is to be done beside drawing again.
+/// Actions beside drawing again.
 enum class TopEffect : std::uint8_t { none, redraw, repaint, quit, reset, speed };
 
 [[nodiscard]] TopEffect apply(const Key& key, TopView& view, const TopHits& hits);

@@ -55,8 +55,8 @@ std::vector<DomainKind> cpu_kinds(const PowerOptions& options) {
   return {DomainKind::package, DomainKind::dram};
 }
 
-/// What is to be shown, and why the rest is not. Throws `InvalidArgument` for a GPU that is not
-/// there.
+/// The devices to show, and why others are not shown. Throws `InvalidArgument` for a GPU that is
+/// not there.
 Survey look(const PowerOptions& options) {
   const GpuSelection gpus = parse_gpus(options.gpus);
   const bool wants_gpus = !gpus.is_none() && !options.cpu_domain;
@@ -96,7 +96,7 @@ bool covers_cpu(const std::vector<std::unique_ptr<Sensor>>& sensors) {
 void print_refused(std::vector<SensorRefusal> refused, std::string_view command,
                    std::string_view hint) {
   (void)take_absent(refused);
-  // What else a device lacks (its temperature, its energy counter) is not shown anyway.
+  // Other missing channels (temperature, energy counter) are not shown anyway.
   std::erase_if(refused, [](const SensorRefusal& refusal) {
     return !refusal.domain && refusal.scope != RefusalScope::interface;
   });
@@ -301,7 +301,7 @@ void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options
   out.close();
 }
 
-/// What a power monitor starts its refusals with.
+/// The start of a power monitor's refusals.
 constexpr std::string_view kCannotMonitor = "cannot monitor power: ";
 
 /// A refusal in the words of the sub-command.

@@ -1,4 +1,4 @@
-// What `wattle power` and `wattle energy` print, as text, as JSON lines, as a table.
+// The output of `wattle power` and `wattle energy`, as text, as JSON lines, as a table.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@ struct DeviceEnergy {
   BestEnergy energy;
 };
 
-/// What there is to print at one time.
+/// The values to print at one time.
 struct PowerLine {
   double time_unix_s = 0.0;
   Seconds elapsed{0};  ///< since the start
   Seconds length{0};   ///< of the time that the energies were spent in
   std::vector<DeviceEnergy> devices;
-  /// Of the whole server, if it was asked for and no device covers the CPU. Never measured.
+  /// The estimate for the whole server, if requested and no device covers the CPU. Never measured.
   std::optional<EnergyEstimate> estimate{};
 };
 
@@ -39,7 +39,7 @@ struct PowerRange {
 /// By the estimate; absent where nothing is estimated.
 [[nodiscard]] std::optional<PowerRange> estimated_power(const PowerLine& line) noexcept;
 
-/// What comes before the first line: names of columns, or nothing.
+/// The text before the first line: names of columns, or nothing.
 [[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first,
                                     const TextStyle& style = {});
 /// Powers, or energies since the start.

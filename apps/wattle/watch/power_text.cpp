@@ -161,7 +161,7 @@ std::string remarks(const MeasuredEnergy& energy) {
   return text + (text.empty() ? "" : ", ") + flags_text(energy.flags, ", ");
 }
 
-/// What the total lacks, and why: a line for each reason.
+/// Lines: the parts that the total lacks, one per reason.
 std::string missing_text(const PowerLine& total) {
   std::vector<SensorRefusal> missing;
   for (const DeviceEnergy& device : total.devices) {
@@ -192,7 +192,7 @@ std::string energy_text(const std::optional<Joules>& energy, Joules uncertainty)
 /// Totals of more rows are without other ways to an energy: --json has them.
 constexpr std::size_t kMostRows = 18;
 
-/// Of all devices, and other ways to their energy.
+/// The number of rows of all devices, and of other ways to their energy.
 std::size_t rows_of(const PowerLine& total) {
   std::size_t rows = total.devices.size();
   for (const DeviceEnergy& device : total.devices) rows += device.energy.alternatives.size();

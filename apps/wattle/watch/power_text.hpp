@@ -1,4 +1,4 @@
-// What `wattle power` and `wattle energy` print for people: columns that fit the terminal.
+// The text output of `wattle power` and `wattle energy`: columns that fit the terminal.
 #pragma once
 
 #include <optional>

@@ -11,7 +11,7 @@
 
 namespace wattle::daemon {
 
-/// What makes answers different.
+/// The parameters that make answers different.
 struct EnergyKind {
   std::string query;  ///< as it was sent
   bool is_coarse = false;

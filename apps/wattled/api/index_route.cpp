@@ -31,7 +31,7 @@ std::string needs_text(const RouteRequirement& needed) {
   return "-";
 }
 
-/// Puts `more` behind the first `place` in a part of the page, which is built with it.
+/// Puts `more` after the first `place` in a part of the page, which is built with it.
 void insert_behind(std::string& text, std::string_view place, const std::string& more) {
   text.insert(text.find(place) + place.size(), more);
 }

@@ -12,7 +12,7 @@
 
 namespace wattle::daemon {
 
-/// What a device is. Empty: not known.
+/// The identity of a device. Empty: unknown.
 struct DeviceFacts {
   std::string model{};
   std::string uuid{};  ///< or whatever else names the device for good
@@ -65,7 +65,7 @@ struct ReasonMetrics {
   std::uint64_t count = 0;
 };
 
-/// What the daemon itself uses. Absent: not known.
+/// The cost of the daemon itself. Absent: unknown.
 struct OwnCost {
   std::optional<double> cpu_s{};
   std::optional<double> resident_bytes{};

@@ -87,7 +87,7 @@ static_assert(static_cast<std::size_t>(MetricKind::bare_counter) == kKindTexts.s
 
 const KindTexts& texts_of(MetricKind kind) { return entry_of(kKindTexts, kind); }
 
-/// What Prometheus' format calls a kind.
+/// The name of a kind in Prometheus' format.
 std::string_view prometheus_type(MetricKind kind) {
   if (kind == MetricKind::bare_counter) return "counter";
   const bool has_own = kind == MetricKind::counter || kind == MetricKind::histogram;

@@ -72,7 +72,7 @@ enum class MetricsFormat : std::uint8_t { prometheus, open_metrics, protobuf };
 /// The `Content-Type` of the answer.
 [[nodiscard]] std::string_view content_type_of(MetricsFormat format) noexcept;
 
-/// What Prometheus' formats call a family, and what they say of its times of creation.
+/// The name of a family in Prometheus' formats, and its times of creation.
 [[nodiscard]] std::string prometheus_name(const MetricFamily& family);
 [[nodiscard]] std::string created_help(const MetricFamily& family);
 

@@ -13,21 +13,21 @@ namespace wattle::daemon {
 /// A message, field by field. Threads: a value type.
 class ProtobufMessage {
  public:
-  /// Of the types uint32, uint64 and enum.
+  /// Adds a uint32, uint64 or enum.
   void add_number(unsigned field, std::uint64_t value) {
     add_key(field, kVarint);
     add_varint(value);
   }
-  /// Of the types sint32 and sint64.
+  /// Adds a sint32 or sint64.
   void add_signed(unsigned field, std::int64_t value) { add_number(field, zigzag(value)); }
-  /// Of the type double.
+  /// Adds a double.
   void add_real(unsigned field, double value) {
     constexpr unsigned kBytes = 8;
     add_key(field, kFixed64);
     const auto bits = std::bit_cast<std::uint64_t>(value);
     for (unsigned i = 0; i < kBytes; ++i) bytes_ += static_cast<char>((bits >> (8 * i)) & 0xFFU);
   }
-  /// Of the types string (`bytes`: UTF-8) and bytes, and of a message.
+  /// Adds a string (`bytes`: UTF-8), bytes, or a message.
   void add_bytes(unsigned field, std::string_view bytes) {
     add_key(field, kLengthDelimited);
     add_delimited(bytes);

@@ -22,7 +22,7 @@ inline constexpr std::chrono::milliseconds kPublicCpuPeriod{1000};
   return static_cast<std::uint64_t>(period.count()) * 1000;
 }
 
-/// What it does to clients that take an energy for that of the moment of its answer.
+/// The error for clients that take an energy as that of the moment of the answer.
 [[nodiscard]] inline std::string public_cpu_effect(std::chrono::milliseconds period) {
   const double seconds = std::chrono::duration<double>(period).count();
   return fmt::format(

@@ -25,8 +25,8 @@ struct Route {
 /// The route with that path, for any method; null: none.
 [[nodiscard]] const Route* find_route(std::string_view path);
 
-/// What a request for `path` requires. For an unknown path, what zeusd requires: so the answer does
-/// not show what exists in a disabled group or without its scope.
+/// The requirement of a request for `path`. For an unknown path, what zeusd requires: so the answer
+/// does not show what exists in a disabled group or without its scope.
 [[nodiscard]] RouteRequirement requirement_of(std::string_view path);
 
 /// The errors of the devices that failed; absent: none failed.

@@ -17,7 +17,7 @@
 
 namespace wattle::daemon {
 
-/// What this process has used. Threads: any.
+/// The CPU time and memory used by this process. Threads: any.
 [[nodiscard]] OwnCost own_cost();
 
 /// Threads: the loop's.
@@ -67,7 +67,7 @@ class Scrape {
   std::string cpu_model_;
   EnergyTotals totals_;
   std::map<Key, PowerSinceScrape> powers_;
-  /// What a view that sees little was shown last, and when.
+  /// The totals last shown to a coarse view, and when.
   Totals coarse_;
   TimePoint coarse_at_{};
   std::set<wire::DeviceId> gone_;

@@ -19,7 +19,7 @@ enum class RouteAccess : std::uint8_t {
   all_reading_scopes,   ///< a token with every enabled reading scope
   token_if_key_is_set,  ///< any token; 404 if the daemon has no signing key
 };
-/// What a route requires: a scope, or an `RouteAccess`.
+/// The requirement of a route: a scope, or a `RouteAccess`.
 using RouteRequirement = std::variant<TokenScope, RouteAccess>;
 
 /// A refusal: `status` with the JSON {"error": error}. A 401 also has the header `WWW-Authenticate:

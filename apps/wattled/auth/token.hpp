@@ -13,7 +13,7 @@
 
 namespace wattle::daemon {
 
-/// What a token permits. Each route names the scope that it needs.
+/// The permissions of a token. Each route names the scope that it needs.
 enum class TokenScope : std::uint8_t { gpu_control, gpu_read, cpu_read };
 
 /// The names of the scopes in tokens.

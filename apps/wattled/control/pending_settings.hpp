@@ -23,11 +23,10 @@ struct SettingOutcome {
   std::size_t superseded = 0;  ///< the earlier requests that this one replaced
 };
 
-/// Of the requests for one kind of setting, the newest is made. That answers the older ones too.
-/// They are made only if all newer ones fail: an accepted setting is made or superseded by one that
-/// was. What arrives after a failure waits for the older ones: a flood of settings that fail delays
-/// no other for long. One setting is made at a time, and the kinds take turns. Threads: one at a
-/// time.
+/// The newest request for one kind of setting is made. That answers the older ones too. They are
+/// made only if all newer ones fail: an accepted setting is made or superseded by one that was.
+/// What arrives after a failure waits for the older ones: a flood of settings that fail delays no
+/// other for long. One setting is made at a time, and the kinds take turns. Threads: one at a time.
 class PendingSettings {
  public:
   /// Numbers requests in the order of their arrival, from 1.

@@ -13,7 +13,7 @@
 
 namespace wattle::daemon {
 
-/// What sets GPUs. The jobs that set them own it. Thread-safe.
+/// Sets GPUs. Owned by the jobs that set them. Thread-safe.
 struct SettingTools {
   std::shared_ptr<SettingsJournal> journal{};       ///< null: settings stay
   std::shared_ptr<const CommandRunner> commands{};  ///< null: only drivers set GPUs

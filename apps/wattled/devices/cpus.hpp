@@ -120,7 +120,7 @@ class Cpus {
   std::optional<Pace> keeper_;
 };
 
-/// What a caller may see of the CPUs: everything, or rounded and rare energies. Fine and frequent
+/// A caller's view of the CPUs: everything, or rounded and rare energies. Fine and frequent
 /// readings show what other users' programs do (CVE-2020-8694). Threads: the loop's.
 class CpuView {
  public:

@@ -13,13 +13,13 @@
 namespace wattle::daemon {
 namespace {
 
-/// What a counter showed, rounded down to a multiple of `quantum`.
+/// The value of a counter, rounded down to a multiple of `quantum`.
 Joules rounded_down(const Channel& counter, const Boundary& at, Joules quantum) {
   const Joules shown = (static_cast<double>(at.ticks) + at.fraction) * counter.counter.tick;
   return std::floor(shown / quantum) * quantum;
 }
 
-/// What distinguishes a device from others of the same name.
+/// The text that distinguishes a device from others of the same name.
 std::map<Domain, std::string> devices_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
   std::map<Domain, std::string> devices;
   for (const std::unique_ptr<Sensor>& sensor : sensors) {

@@ -83,12 +83,12 @@ class EnergyHistory {
     std::string device{};  ///< its UUID, or its PCI address; empty: unknown
   };
   void tick();
-  /// Of the present run, and of earlier ones.
+  /// The energy in the present run, and in earlier ones.
   [[nodiscard]] EnergyFigure energy_of(const DomainReadings& entry, TimePoint begin,
                                        TimePoint end) const;
   [[nodiscard]] std::vector<ColumnPower> all_columns_of(const DomainReadings& entry,
                                                         const TimeColumns& columns) const;
-  /// What earlier runs read of a domain, if `begin` is before this run; else null.
+  /// The readings of earlier runs of a domain, if `begin` is before this run; else null.
   [[nodiscard]] const std::vector<PastEra>* past_of(const DomainReadings& entry,
                                                     TimePoint begin) const;
   void make_coarse(const DomainReadings& entry, TimePoint begin, TimePoint end, Joules quantum,

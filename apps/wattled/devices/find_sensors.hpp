@@ -12,7 +12,7 @@ namespace wattle::daemon {
 /// as long as the drivers do. Threads: any.
 [[nodiscard]] Survey find_sensors(const System& system, GpuBackend backend, DomainKinds kinds);
 
-/// What a driver that is loaded later could show: see `DeviceSearch`.
+/// The kinds that a driver loaded later could show: see `DeviceSearch`.
 [[nodiscard]] DomainKinds missing_kinds(const Service& service, GpuBackend backend);
 
 /// Logs what is not served, and why.

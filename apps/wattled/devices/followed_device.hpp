@@ -13,12 +13,12 @@
 
 namespace wattle::daemon {
 
-/// Reads a device when it is told to, in the device's thread, and keeps for an hour what gives
-/// energy. Threads: the loop's.
+/// Reads a device on request, in the device's thread, and keeps for an hour what gives energy.
+/// Threads: the loop's.
 class FollowedDevice {
  public:
   static constexpr std::chrono::milliseconds kPeriod{100};
-  /// What is kept of a channel holds readings of 7 bytes each for at least this long.
+  /// A channel's history holds readings of 7 bytes each for at least this long.
   static constexpr std::chrono::minutes kKept{60};
 
   /// `thread`: the only one that reads `sensor`; null for a sensor that does not block. `clock`
@@ -30,7 +30,7 @@ class FollowedDevice {
   /// down if the driver takes too long.
   void tick();
 
-  /// What shows the energy of a domain.
+  /// The histories that show the energy of a domain.
   struct DomainHistories {
     Domain domain;
     const History* counter = nullptr;      ///< null: there is none

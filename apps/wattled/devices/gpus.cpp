@@ -34,7 +34,7 @@ DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
                           : "this GPU, or its driver, does not offer it");
 }
 
-// What was not sent to the driver is refused with 503: it may be sent again.
+// A request that was not sent to the driver is refused with 503: it may be sent again.
 
 DeviceFault not_asked() {
   return {503, "GPU error: the driver has not answered earlier requests; this one was not sent"};
@@ -189,7 +189,7 @@ std::optional<DeviceFault> Gpus::ask_one(wire::DeviceId id, GpuQuestion question
       next->has_begun = true;
       const GpuAnswer answer = daemon::ask(*sensor, question);
       post([next = std::move(next), has_failed = std::move(has_failed), answer] {
-        // What a driver does not offer (400) is no failure.
+        // A request that the driver does not offer (400) is no failure.
         *has_failed = answer.fault && answer.fault->status >= 500;
         for (const auto& answer_to : std::exchange(next->waiting, {})) answer_to(answer);
       });

@@ -50,22 +50,22 @@ struct CounterEdge {
   std::chrono::nanoseconds bracket{0};  ///< between the readings around it
 };
 
-/// The end between two times of which the power is `before` and `after`.
+/// The end between two times whose power is `before` and `after`.
 [[nodiscard]] CounterEdge edge_between(std::optional<Watts> before, std::optional<Watts> after,
                                        std::chrono::nanoseconds bracket) noexcept;
 
-/// Of the energy between two ends (k = 2, sampling only).
+/// The uncertainty of the energy between two ends (k = 2, sampling only).
 [[nodiscard]] Joules column_uncertainty(const Channel& counter, const CounterEdge& begin,
                                         const CounterEdge& end) noexcept;
 
-/// From a counter: differences of what it showed at the edges, interpolated between two readings.
-/// A column of which a part is unknown, or in which it stood still, is unknown. Looks up the
-/// counter once per step.
+/// From a counter: differences of what it showed at the edges, interpolated between two readings. A
+/// column with an unknown part, or in which it stood still, is unknown. Looks up the counter once
+/// per step.
 [[nodiscard]] std::vector<ColumnPower> counter_columns(const History& counter,
                                                        const TimeColumns& columns);
 
-/// From the first gauge of power that showed anything. A column of which less than a half is known
-/// is unknown. Integrates the gauge once per step. Its uncertainty is not found: that of an
+/// From the first gauge of power that showed anything. A column known for less than half of its
+/// time is unknown. Integrates the gauge once per step. Its uncertainty is not found: that of an
 /// integral takes the values in it.
 [[nodiscard]] std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
                                                      const TimeColumns& columns);

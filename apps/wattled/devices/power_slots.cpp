@@ -16,7 +16,7 @@ constexpr int kUpdatesPerMean = 10;
 constexpr nanoseconds kPatienceWithSource = std::chrono::seconds(1);
 /// Slots that one call of `take` adds at most: after a pause of the sensor there are many.
 constexpr int kMostSlotsAtOnce = 64;
-/// What Unix times, which are floating-point numbers, may be off.
+/// The most that Unix times, which are floating-point numbers, may be off.
 constexpr nanoseconds kUnixError = std::chrono::milliseconds(1);
 
 Watts watts_of(float watts) noexcept { return Watts(static_cast<double>(watts)); }

@@ -47,8 +47,9 @@ class PowerSlots {
   }
 
   /// The power in columns that the grid holds. The extremes are those of the values of a gauge, and
-  /// of the means of a counter from one reading to the next. A column of which less than a half is
-  /// known is unknown; the uncertainty is known if all of the column is, and there are no gauges.
+  /// of the means of a counter from one reading to the next. A column known for less than half of
+  /// its time is unknown; the uncertainty is known if all of the column is, and there are no
+  /// gauges.
   [[nodiscard]] std::vector<ColumnPower> columns(const TimeColumns& columns) const;
 
  private:

@@ -60,7 +60,7 @@ struct ChannelValues {
   bool operator==(const ChannelValues&) const = default;
 };
 
-/// What was read in about half a second.
+/// The readings of about half a second.
 struct ValueBatch {
   std::uint64_t number = 0;  ///< in its session, without gaps
   std::vector<ChannelValues> channels;
@@ -108,13 +108,13 @@ class ChunkReader {
   /// Moves to the next good frame; false: there is none.
   [[nodiscard]] bool find_frame() noexcept;
   [[nodiscard]] std::optional<std::string_view> frame_at(std::size_t place) noexcept;
-  /// What is checked of a file whose bytes are mostly marks of frames is bounded.
+  /// Bounds the checks of a file whose bytes are mostly marks of frames.
   [[nodiscard]] bool may_check_more() const noexcept {
     return checked_ <= 4 * bytes_.size() + kMostFrameBytes;
   }
 
   std::string_view bytes_;
-  std::size_t checked_ = 0;  ///< bytes of which a checksum was found, also more than once
+  std::size_t checked_ = 0;  ///< bytes whose checksum was computed, also more than once
   std::size_t place_ = 0;
   std::uint32_t seed_ = 0;
   std::size_t damaged_ = 0;

@@ -23,7 +23,7 @@ struct ChunkLimits {
   /// Chunks that ended earlier are removed. Those of earlier sessions only if they are older also
   /// by their own times and the time that this session runs: the wall clock may be wrong.
   std::chrono::seconds age = std::chrono::hours(48);
-  /// A new chunk starts after so many bytes, and so much time.
+  /// A new chunk starts after this number of bytes, and this time.
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20U;
   std::chrono::seconds chunk_length = std::chrono::hours(1);
 };

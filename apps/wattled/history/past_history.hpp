@@ -1,4 +1,4 @@
-// What earlier runs of the daemon read, from the chunks of the history on disk.
+// The readings of earlier runs of the daemon, from the chunks of the history on disk.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class PastChannel {
   /// Adds a value that was read at `at`. Times that do not increase are left out: the wall clock
   /// was set back; then the time until the next value is unknown.
   void add(TimePoint at, std::uint64_t raw);
-  /// What happens until the next value is unknown.
+  /// The time until the next value is unknown.
   void note_gap() noexcept { has_gap_ = true; }
   /// Nothing more is added: nothing is known after the last value.
   void close() noexcept;
@@ -50,16 +50,16 @@ struct PastEra {
   TimePoint last = TimePoint::min();
   /// For long columns; null before `prepare_columns`.
   std::shared_ptr<const PowerSlots> slots{};
-  /// Of power, those without much delay first; empty before `prepare_columns`.
+  /// Gauges of power, those with little delay first; empty before `prepare_columns`.
   std::vector<const History*> sorted_gauges{};
 
   /// Null where it has none.
   [[nodiscard]] const History* counter() const noexcept;
-  /// Of power, those without much delay first.
+  /// Gauges of power, those with little delay first.
   [[nodiscard]] std::vector<const History*> gauges() const;
 };
 
-/// What is wrong with a chunk.
+/// The fault of a chunk.
 struct ChunkReport {
   /// Why nothing of it is used; empty: it is used.
   std::string_view refusal{};

@@ -10,7 +10,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// A window of which nothing is known.
+/// A window without known energy.
 EnergyFigure unknown_energy(TimePoint begin, TimePoint end) {
   EnergyFigure figure;
   figure.unknown = Seconds(end - begin);

@@ -26,7 +26,7 @@ class ValueCollector {
     std::vector<StoredChannel> new_channels;  ///< seen for the first time
     ValueBatch batch;
   };
-  /// What was read until `now`. Batches with values are numbered in their order.
+  /// The values read until `now`. Batches with values are numbered in their order.
   [[nodiscard]] CollectedValues collect(const std::vector<HistorySource>& sources, TimePoint now);
 
  private:
@@ -36,12 +36,12 @@ class ValueCollector {
     std::optional<TimePoint> taken{};  ///< steady
     bool has_gap = true;               ///< before the next value
   };
-  /// An interval of steady time of which nothing is known.
+  /// An interval of steady time without values.
   struct Unknown {
     TimePoint begin;
     TimePoint end;
   };
-  /// What one call takes of one channel.
+  /// The most that one call takes of one channel.
   struct Taking {
     Cursor& cursor;
     ChannelValues& into;

@@ -18,7 +18,7 @@ namespace wattle::daemon {
 class Connection;
 using Connections = std::list<std::shared_ptr<Connection>>;
 
-/// What a connection needs of its server. Threads: the loop's.
+/// The interface of its server for a connection. Threads: the loop's.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;

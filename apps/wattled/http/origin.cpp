@@ -42,7 +42,7 @@ bool is_this_machine(const std::string& host) {
          (ntohl(address.s_addr) >> 24U) == IN_LOOPBACKNET;
 }
 
-/// Of these alone: such a name stands in the head of an answer, and in a page.
+/// Only these characters: such a name stands in the head of an answer, and in a page.
 bool is_host_name(std::string_view name) noexcept {
   constexpr std::size_t kMostBytes = 253;
   return !name.empty() && name.size() <= kMostBytes && name.front() != '.' && name.front() != '-' &&

@@ -16,7 +16,7 @@ inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 struct PlaceLimits {
   std::size_t all = 4096;
-  /// Of TCP; the rest of `all` is for Unix sockets only.
+  /// The places for TCP; the rest of `all` is for Unix sockets only.
   std::size_t tcp = all;
   std::size_t per_address = kNoLimit;  ///< of TCP; for IPv6 per /64 network
   std::size_t per_user = kNoLimit;     ///< of Unix sockets

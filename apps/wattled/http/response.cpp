@@ -34,7 +34,7 @@ std::string_view reason_of(unsigned status) noexcept {
   return "Unknown";
 }
 
-/// What lets the page of another machine read the answer.
+/// The headers that let the page of another machine read the answer.
 std::string fields_for(std::string_view reader) {
   if (reader.empty()) return {};
   return fmt::format("Access-Control-Allow-Origin: {}\r\nVary: Origin\r\n", reader);

@@ -26,7 +26,7 @@ using Frame = std::shared_ptr<const std::string>;
 
 class Stream;
 
-/// What subscribers have in common that share each event.
+/// The properties shared by subscribers that get the same events.
 struct Subscription {
   Ids ids{};
   std::chrono::milliseconds hold{};

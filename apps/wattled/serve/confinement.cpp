@@ -192,7 +192,7 @@ constexpr std::uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWU
 /// The kinds of sockets for a collector and for name servers, with what the C library asks the
 /// kernel about addresses by.
 constexpr std::array<std::uint32_t, 3> kNetworkSockets = {AF_INET, AF_INET6, AF_NETLINK};
-/// Of the resolver.
+/// Calls of the resolver.
 constexpr std::array<long, 3> kNetworkCalls = {SYS_bind, SYS_sendmmsg, SYS_recvmmsg};
 
 /// `calls`: permitted, whatever their arguments.

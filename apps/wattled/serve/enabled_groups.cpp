@@ -11,7 +11,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// What is no scope.
+/// Groups that are no scope.
 enum class Extra : std::uint8_t { dashboard, shares };
 using Group = std::variant<TokenScope, Extra>;
 

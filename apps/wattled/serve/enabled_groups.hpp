@@ -1,4 +1,4 @@
-// What `--enable` lists.
+// The groups of `--enable`.
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@
 
 namespace wattle::daemon {
 
-/// What --history-size takes, in MiB.
+/// The range of --history-size, in MiB.
 inline constexpr std::uint32_t kLeastHistoryMib = 16;
 inline constexpr std::uint32_t kMostHistoryMib = std::uint32_t{1} << 20U;
 

@@ -11,7 +11,7 @@
 
 namespace wattle::daemon {
 
-/// What the files that the options name hold.
+/// The contents of the files that the options name.
 struct Secrets {
   std::optional<std::string> key;
   Revoked revoked;

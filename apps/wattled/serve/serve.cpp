@@ -151,7 +151,7 @@ void log_who_may_connect(const std::vector<ListeningSocket>& listeners) {
   }
 }
 
-/// What strangers at a port see of CPU energy; empty: all of it, or nothing.
+/// The text about the CPU energy that strangers at a port see; empty: all of it, or none.
 std::string cpu_warning_for(const std::vector<ListeningSocket>& listeners,
                             const ServeOptions& options) {
   const bool reads_cpus = std::ranges::count(options.enabled, TokenScope::cpu_read) > 0;
@@ -161,7 +161,7 @@ std::string cpu_warning_for(const std::vector<ListeningSocket>& listeners,
                                  : public_cpu_warning(port->name, options.public_cpu_period);
 }
 
-/// What options mean here, and what they do not.
+/// Remarks on the effects of options here.
 void log_user(const ServeOptions& options, const std::string& user) {
   for (const std::string& line : options.without_effect) log_warning(line);
   const std::string& chosen = options.user;

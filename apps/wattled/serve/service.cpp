@@ -111,7 +111,7 @@ void Service::add(Survey found) {
     other.entry.id = static_cast<wire::DeviceId>(others_.ids().size());
     others_.add(std::move(other));
   }
-  // What an earlier daemon set, if nobody can have set a GPU since.
+  // The settings of an earlier daemon, if nobody can have set a GPU since.
   if (has_no_gpu && !gpus_.ids().empty()) control_.restore([] {});
 }
 

@@ -85,8 +85,7 @@ struct Inventory {
   std::vector<Channel> channels;                            ///< of all sensors, for /api/v1/sensors
   std::vector<std::shared_ptr<FollowedDevice>> followed{};  ///< see `follow_devices`
 };
-/// The devices of the enabled groups. `zones`: the numbers of CPUs, as far as the kernel shows
-/// them.
+/// The devices of the enabled groups. `zones`: the numbers of CPUs, if the kernel shows them.
 [[nodiscard]] Inventory take_inventory(Survey found, const std::vector<TokenScope>& enabled,
                                        const std::vector<CpuZone>& zones);
 
@@ -132,7 +131,7 @@ class Service {
   /// energy rounded.
   void divide_energy(SharesOptions options, bool has_strangers);
 
-  /// The kinds of which no device is served, though their groups are enabled.
+  /// The kinds without a served device, though their groups are enabled.
   [[nodiscard]] DomainKinds missing_kinds() const;
   /// Serves what was found of such kinds after the start, and takes over the reasons for the rest.
   void add(Survey found);

@@ -1,4 +1,4 @@
-// What a start makes in the file system, and takes back.
+// Files and folders that a start makes, and removes.
 #pragma once
 
 #include <unistd.h>

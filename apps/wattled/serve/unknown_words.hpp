@@ -1,4 +1,4 @@
-// What a command line of the daemon means that CLI11 did not understand.
+// Errors for command lines of the daemon that CLI11 rejected.
 #pragma once
 
 #include <string>

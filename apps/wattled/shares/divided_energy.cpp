@@ -43,7 +43,8 @@ DividedEnergy divide_cpu(std::uint64_t measured_uj, Seconds length, const CpuUse
     weights.push_back(used_us);
     seen_us += used_us;
   }
-  // Of everything else. Groups can add up to more, by the rounding of the ticks of /proc/stat.
+  // The weight of everything else. Groups can add up to more, by the rounding of the ticks of
+  // /proc/stat.
   const std::uint64_t busy_us = std::max(use.busy_us.value_or(seen_us), seen_us);
   weights.push_back(busy_us - seen_us);
   const std::uint64_t above = measured_uj - of_idle;

@@ -13,7 +13,7 @@ namespace wattle::daemon {
 /// Threads: one at a time.
 class GroupUsage {
  public:
-  /// What each group that is there used since the last reading, in microseconds: 0 for one that did
+  /// The use of each present group since the last reading, in microseconds; 0 for one that did
   /// nothing. A control group that is new counts from its start, if the last reading was whole.
   [[nodiscard]] std::map<CgroupGroup, std::uint64_t> take(const CgroupTree::Reading& reading);
 

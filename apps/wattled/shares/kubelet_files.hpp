@@ -1,5 +1,5 @@
-// What a kubelet's files show without any right in the cluster: which pod has which device, and the
-// names of pods.
+// Facts from a kubelet's files, without any right in the cluster: which pod has which device, and
+// the names of pods.
 #pragma once
 
 #include <filesystem>

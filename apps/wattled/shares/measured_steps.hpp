@@ -10,7 +10,7 @@
 
 namespace wattle::daemon {
 
-/// What a domain spent since the last step that is known.
+/// The energy of a domain since the last known step.
 struct EnergyStep {
   std::uint64_t uj = 0;
   Seconds length{0};        ///< since that step

@@ -1,4 +1,4 @@
-// What shares need from files: CPU times of groups, idle power, what the kubelet knows.
+// The files that shares need: CPU times of groups, idle power, what the kubelet knows.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ struct LedgerDomain {
   SharedAmount rest{};
   SharedAmount undivided{};
   SharedAmount other{};  ///< groups that have no row
-  /// What the rows had that are there no longer. It only moves here: nothing was spent.
+  /// The energy of removed rows. It only moves here: nothing was spent.
   std::uint64_t ended_uj = 0;
 };
 
@@ -61,7 +61,7 @@ struct LedgerRow {
 /// by the groups that are there. Threads: one at a time.
 class ShareLedger {
  public:
-  /// So long, the row of a group that has ended shows its last values.
+  /// The time for which the row of an ended group shows its last values.
   static constexpr std::chrono::minutes kKept{2};
 
   explicit ShareLedger(std::size_t most_rows) : most_rows_(most_rows) {}

@@ -27,8 +27,8 @@ struct SharesOptions {
   std::chrono::seconds interval{5};
   std::size_t most_rows = 200;
   SharePlaces places{};
-  /// What TCP clients without a token may see of CPUs, if such clients are served: then shares are
-  /// of energies that are rounded as theirs are, and may be shown to everybody. 0: not rounded.
+  /// The rounding for TCP clients without a token, if such clients are served: shares are then of
+  /// energies rounded alike, and may be shown to everybody. 0: not rounded.
   std::chrono::milliseconds public_cpu_period{0};
 };
 
@@ -40,16 +40,16 @@ class SharedEnergy {
 
   [[nodiscard]] const ShareLedger& ledger() const noexcept { return ledger_; }
   [[nodiscard]] const PodNames& pod_names() const noexcept { return pod_names_; }
-  /// What is known of the idle power, after the last interval; absent before it.
+  /// The idle power after the last interval; absent before it.
   struct Idle {
     bool is_measured = false;  ///< by a baseline; else an upper bound
     Watts power;
     std::string note{};
   };
   [[nodiscard]] const std::optional<Idle>& idle() const noexcept { return idle_; }
-  /// What is not divided, and why.
+  /// The energy that is not divided, and why.
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// When it began, and the end of the last interval; absent before the first.
+  /// When it started, and the end of the last interval; absent before the first.
   [[nodiscard]] TimePoint since() const noexcept { return since_; }
   [[nodiscard]] const std::optional<TimePoint>& divided_at() const noexcept { return last_at_; }
   [[nodiscard]] const SharesOptions& options() const noexcept { return options_; }

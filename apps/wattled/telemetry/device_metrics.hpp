@@ -31,7 +31,7 @@ class CounterStarts {
   std::map<std::string, CounterStart> starts_;
 };
 
-/// Of everything at `at`.
+/// The metrics of all devices at `at`.
 [[nodiscard]] std::vector<otlp::OtlpMetric> otlp_metrics_of(const DaemonMetrics& metrics,
                                                             otlp::UnixNs at, CounterStarts& starts);
 

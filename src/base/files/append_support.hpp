@@ -1,4 +1,4 @@
-// What adds to files that others add to as well needs of the system.
+// System calls for files that several processes append to.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace wattle {
 
-/// What becomes of a regular file that is there already.
+/// How an existing regular file is treated.
 enum class Existing : std::uint8_t {
   keep,
   empty,
@@ -29,8 +29,8 @@ enum class Existing : std::uint8_t {
 [[nodiscard]] bool lock_file(int fd, std::chrono::milliseconds patience) noexcept;
 void unlock_file(int fd) noexcept;
 
-/// What a file system only finds out when a file is closed (NFS, quotas) it says at the closing of
-/// any of its descriptors. 0, or an `errno`.
+/// Some file systems (NFS, quotas) report an error only when a descriptor of the file is closed. 0,
+/// or an `errno`.
 [[nodiscard]] int close_copy(int fd) noexcept;
 
 /// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) and a pipe

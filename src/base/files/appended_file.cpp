@@ -48,7 +48,7 @@ void AppendedFile::write(std::string_view bytes) {
 
 void AppendedFile::commit() {
   flush();
-  // What was written can still be taken back.
+  // Until then the written bytes can be taken back.
   if (const int error = close_copy(fd_.get()); error != 0) fail(error);
   committed_ = true;
 }

@@ -47,7 +47,7 @@ std::array<bool, 3> open_closed_standard_descriptors() noexcept;
 /// Opens for reading, close-on-exec. An empty `Fd` with `errno` set where that fails.
 [[nodiscard]] Fd open_for_reading(const std::string& path) noexcept;
 
-/// What a system call returns, which is repeated while a signal interrupts it.
+/// Repeats a system call while a signal interrupts it, and returns its result.
 template <class Call>
 [[nodiscard]] auto retried(Call call) noexcept {
   auto result = call();

@@ -26,7 +26,7 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 /// "PATH: mode 0400, owner 0", or the path alone where that is not known.
 [[nodiscard]] std::string path_with_mode(const std::string& path);
 
-/// What is in a folder, in order, without "." and "..".
+/// The entries of a folder, in order, without "." and "..".
 struct FolderListing {
   std::vector<std::string> names;
   int error = 0;  ///< the `errno` for which not all of them could be read
@@ -34,8 +34,8 @@ struct FolderListing {
 /// Unlike `std::filesystem::directory_iterator`, it may run out of memory: then it throws.
 [[nodiscard]] FolderListing list_folder(const std::string& path);
 
-/// What of the folder `name` in the folder `parent` (openat) is a number: of processes, threads,
-/// descriptors; at most `most` of them. In no order; empty where it cannot be read.
+/// The entries of the folder `name` in the folder `parent` (openat) that are numbers: processes,
+/// threads, descriptors; at most `most` of them. In no order; empty where it cannot be read.
 [[nodiscard]] std::vector<int> numeric_entries(int parent, const char* name,
                                                std::size_t most = SIZE_MAX);
 

@@ -194,7 +194,7 @@ std::uint64_t LineFile::end_of_last_line(std::uint64_t size) const {
   return 0;
 }
 
-/// A file may hold no more than the begin of its first line.
+/// A file may hold no more than the start of its first line.
 bool LineFile::begins_as_it_should(std::string_view begin) const noexcept {
   const std::size_t length = std::min(begin.size(), first_bytes_.size());
   return std::equal(

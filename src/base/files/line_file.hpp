@@ -13,25 +13,25 @@
 namespace wattle {
 
 /// Adds whole lines to the end of a file, each in one system call: what is killed in the middle
-/// leaves every line that was added before, and at most one that lacks its end. That one is taken
-/// away by whoever opens the file next, or adds to it; so is what a full disk had no room for, at
-/// once. Others may add to the file through this class as well: they take turns. A file that is
-/// deleted in that time is made again, with its folder. What is no regular file is only written to.
-/// Threads: one at a time.
+/// leaves every line that was added before, and at most one that lacks its end. It is removed when
+/// the file is next opened or added to; so is what a full disk had no room for, at once. Others may
+/// add to the file through this class as well: they take turns. A file that is deleted in that time
+/// is made again, with its folder. What is no regular file is only written to. Threads: one at a
+/// time.
 class LineFile {
  public:
   /// In `first_bytes`: any digit from 0 to 9.
   static constexpr char kDigit = '\1';
 
   /// Opens the file, or makes it and the folders above it. `first_bytes`: what a file that is not
-  /// empty must begin with, so that none of another kind is cut off or added to. `header`: lines
-  /// that come before the first one of an empty file. `to_be_cleared`: what else it may begin with,
+  /// empty must start with, so that none of another kind is cut off or added to. `header`: lines
+  /// that come before the first one of an empty file. `to_be_cleared`: what else it may start with,
   /// for who calls `clear` before the first line. `mode`: of a file that is made. Throws
   /// `WriteError`, and `FormatError` for another file.
   LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {},
            std::vector<std::string> to_be_cleared = {}, mode_t mode = kModeForAll);
 
-  /// What lines may use of the room that `reserve` keeps.
+  /// Whether lines may use the space that `reserve` keeps.
   enum class Room : std::uint8_t { free, reserved };
 
   /// Adds lines, each with its line end. Throws `WriteError`: then the file has none of them.
@@ -42,8 +42,8 @@ class LineFile {
   void reserve(std::uint64_t bytes) noexcept { reserve_ = bytes; }
   /// Throws away what the file holds. Throws `WriteError`.
   void clear();
-  /// What was added reaches the disk: a machine that loses power does not lose it. Does nothing for
-  /// what is no regular file. Throws `WriteError`.
+  /// Writes added lines to the disk: they survive a power failure. Does nothing unless it is a
+  /// regular file. Throws `WriteError`.
   void sync();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -59,7 +59,7 @@ class LineFile {
   /// Takes away what lacks its line end; the size then.
   std::uint64_t repair(std::uint64_t size);
   [[nodiscard]] bool ends_with_a_line(std::uint64_t size) const;
-  /// Where the line after the last whole one begins.
+  /// Where the line after the last whole one starts.
   [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
   [[nodiscard]] bool was_deleted() const noexcept;
   /// False if the disk has no room for a file up to `end` and for the reserve after it.

@@ -56,8 +56,8 @@ template <class T>
   return value ? json_of(*value) : nlohmann::ordered_json(nullptr);
 }
 
-/// Behind what `json` has, which is an object: one that became it here, without the memory to do
-/// so, could not be destroyed.
+/// After the keys that `json` has, which is an object: one that became it here, without the memory
+/// to do so, could not be destroyed.
 template <class T, class... Items>
 void add_fields(nlohmann::ordered_json& json, const T& object, const std::tuple<Items...>& items) {
   std::apply([&](const auto&... item) { (item.write(json, object), ...); }, items);

@@ -5,7 +5,7 @@ namespace wattle {
 using Json = nlohmann::ordered_json;
 
 Json parse_json(std::string_view text) {
-  // What Wattle writes is not as deep; a file that is not its own can be.
+  // Wattle writes nothing as deep; a file that is not its own can be.
   constexpr int kDeepest = 16;
   const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) {
     return depth < kDeepest;

@@ -51,7 +51,7 @@ class BitReader {
  public:
   explicit BitReader(const std::uint64_t* words) noexcept : words_(words) {}
 
-  /// Where the next bit is, from the beginning.
+  /// Where the next bit is, from the start.
   [[nodiscard]] std::size_t position() const noexcept { return position_; }
   void skip(std::size_t bits) noexcept { position_ += bits; }
 

@@ -1,4 +1,4 @@
-// Sums of values of which some may be unknown.
+// Sums of values, some of them unknown.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The value in the middle of some, of which there is at least one.
+// The median of at least one value.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace wattle {
 
-/// Of an even number the lower one of the two in the middle; reorders `values`.
+/// For an even number of values, the lower one of the two in the middle. Reorders `values`.
 template <class T>
 [[nodiscard]] T lower_median(std::vector<T>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -16,7 +16,7 @@ template <class T>
   return *middle;
 }
 
-/// Of an even number the upper one; reorders `values`.
+/// For an even number of values, the upper one of the two in the middle. Reorders `values`.
 template <class T>
 [[nodiscard]] T upper_median(std::vector<T>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -24,7 +24,7 @@ template <class T>
   return *middle;
 }
 
-/// Of an even number the mean of both.
+/// For an even number of values, the mean of the two in the middle.
 [[nodiscard]] inline double median_of(std::vector<double> values) {
   const double upper = upper_median(values);
   if (values.size() % 2 == 1) return upper;

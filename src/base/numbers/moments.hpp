@@ -17,7 +17,7 @@ struct Moments {
     mean += change / static_cast<double>(count);
     squares += change * (value - mean);
   }
-  /// Of a sample of at least two.
+  /// The variance of the sample, which has at least two values.
   [[nodiscard]] double variance() const noexcept {
     return squares / (static_cast<double>(count) - 1.0);
   }

@@ -7,7 +7,7 @@
 
 namespace wattle {
 
-/// What least squares need of rows (x1 .. xn, y), each with a weight. Sums of other rows can be
+/// Sums over weighted rows (x1 .. xn, y), as least squares need them. Sums of other rows can be
 /// added and taken off. Threads: a value type.
 class NormalSums {
  public:
@@ -18,7 +18,7 @@ class NormalSums {
   NormalSums& operator+=(const NormalSums& other) noexcept;
   NormalSums& operator-=(const NormalSums& other) noexcept;
 
-  /// Of the other columns.
+  /// The sums without one column.
   [[nodiscard]] NormalSums without(std::size_t column) const;
 
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }

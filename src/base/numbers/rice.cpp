@@ -66,7 +66,7 @@ RicePlan plan_constant(std::span<const std::uint64_t> numbers, std::uint64_t bas
 struct Range {
   std::uint64_t least;
   std::uint64_t greatest;
-  /// Of the distances from the least, roughly: at least half of it, not above it. Where they are
+  /// The mean distance from the least, roughly: at least half of it, not above it. Where they are
   /// too large to add up, 2^63.
   std::uint64_t mean;
 };

@@ -30,7 +30,7 @@ struct RicePlan {
   return 92 + count * 82;
 }
 
-/// A good plan for `numbers`, of which there are 1 to `kMaxRiceColumn`.
+/// A good plan for 1 to `kMaxRiceColumn` `numbers`.
 [[nodiscard]] RicePlan plan_rice(std::span<const std::uint64_t> numbers) noexcept;
 
 /// Writes the column, with all that `take_rice` needs to know but its length.

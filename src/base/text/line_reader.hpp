@@ -36,11 +36,11 @@ class LineReader {
   /// True if lines end in "\r" alone, as old spreadsheets write them: the first bytes have some of
   /// those and no "\n". Once `next` was called.
   [[nodiscard]] bool ends_in_cr() const noexcept { return line_end_ == '\r'; }
-  /// What the first bytes showed, once `next` was called.
+  /// The encoding found in the first bytes, once `next` was called.
   [[nodiscard]] const FileStart& start() const noexcept { return start_; }
 
  private:
-  /// What is after the last line end, if it is a line.
+  /// The text after the last line end, if it is a line.
   std::optional<std::string_view> take_rest();
   /// Reads more of the file after what is kept; false at its end.
   bool fill();
@@ -58,7 +58,7 @@ class LineReader {
   std::size_t begin_ = 0;  ///< of what was not given yet
   std::size_t end_ = 0;
   std::size_t damaged_ = 0;
-  bool too_long_ = false;  ///< the begin of the line is gone already
+  bool too_long_ = false;  ///< the start of the line is gone already
   int error_ = 0;
   bool is_recognized_ = false;
   char line_end_ = '\n';

@@ -30,7 +30,7 @@ std::size_t steps(std::string_view from, std::string_view to) {
   return last[to.size()];
 }
 
-/// The only word that begins with `word`, if that is not just its first letters.
+/// The only word that starts with `word`, if that is not just its first letters.
 std::string_view only_one_that_begins(std::string_view word,
                                       const std::vector<std::string>& words) {
   constexpr std::size_t kTelling = 3;

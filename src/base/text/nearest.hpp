@@ -1,4 +1,4 @@
-// What somebody meant who mistyped a word.
+// Suggestions for mistyped words.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace wattle {
 
-/// The word of `words` that `word` was to be: the only one that begins with it, or else the one
+/// The word of `words` that `word` was to be: the only one that starts with it, or else the one
 /// that takes the fewest steps, at most one for three of its bytes (one for two). A step leaves
 /// out, adds or replaces a byte, or swaps two neighbours. Empty if none is so near; the first of
 /// several.

@@ -11,7 +11,7 @@
 namespace wattle {
 
 /// Text that was made `printable`, in full: nothing else gets into it. What was read from a record
-/// or a history is kept in it, so that whoever shows it need not know where it is from. Reading
+/// or a history is kept in it, so that code that shows it need not know where it is from. Reading
 /// members of `std::string` alone are used of it. Threads: a value type.
 class PrintableText : public std::string {
  public:
@@ -31,7 +31,7 @@ void take(const nlohmann::ordered_json& json, std::vector<PrintableText>& into);
 /// know where they are from.
 void make_printable(nlohmann::ordered_json& json);
 
-/// What a text may hold beside characters: nothing, or the escape sequences of `colored`.
+/// Contents allowed besides characters: nothing, or the escape sequences of `colored`.
 enum class Colors : std::uint8_t { none, own };
 
 /// The last gate of all output: `text` as it may go to a terminal or a file. Line ends and tabs

@@ -7,7 +7,7 @@
 
 namespace wattle {
 
-/// Of ASCII alone.
+/// ASCII only.
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -10,7 +10,7 @@ namespace wattle {
 
 enum class Encoding : std::uint8_t { utf8, utf16_little, utf16_big };
 
-/// What the first bytes of a file show.
+/// The encoding that the first bytes of a file show.
 struct FileStart {
   Encoding encoding = Encoding::utf8;
   std::size_t mark_bytes = 0;  ///< length of the byte order mark

@@ -32,7 +32,7 @@ bool wants_colors() noexcept {
          (term == nullptr || std::string_view(term) != "dumb");
 }
 
-/// Of each `Tint`.
+/// The escape sequence of each `Tint`.
 constexpr std::array<std::string_view, 4> kSequences = {"\x1b[1m", "\x1b[2m", "\x1b[32m",
                                                         "\x1b[31m"};
 

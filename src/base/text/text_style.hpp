@@ -9,7 +9,7 @@
 
 namespace wattle {
 
-/// What the reader of a text can show. As it is made here: everything.
+/// The capabilities of the output device. Default: all.
 struct TextStyle {
   std::size_t width = 0;  ///< columns; 0: not limited
   bool color = false;     ///< escape sequences for bold, dim and colours
@@ -21,7 +21,7 @@ struct TextStyle {
 /// by LC_ALL, LC_CTYPE, LANG.
 [[nodiscard]] TextStyle style_of(int descriptor) noexcept;
 
-/// What a part of a text is. `good` and `bad` are colours, which add nothing to the words.
+/// The role of a part of a text. `good` and `bad` are colours, which add nothing to the words.
 enum class Tint : std::uint8_t { bold, dim, good, bad };
 
 /// `text` in the tint, where the style has colours.

@@ -11,7 +11,7 @@ namespace wattle {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-/// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if there is none. `text` is
+/// Length of the well-formed UTF-8 sequence that `text` starts with; 0 if there is none. `text` is
 /// not empty.
 [[nodiscard]] constexpr std::size_t sequence_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -22,7 +22,7 @@ void append_csv_cell(std::string& out, std::string_view text);
 /// Adds a line with its line end.
 void append_csv_row(std::string& out, const EnergySample& sample, SampleDetails details = {});
 
-/// True for what a file begins with, if its first line is `header`. `beginning` is the whole file,
+/// True for what a file starts with, if its first line is `header`. `beginning` is the whole file,
 /// or more bytes of it than `header` has.
 [[nodiscard]] bool begins_with_header(std::string_view beginning, std::string_view header) noexcept;
 

@@ -1,4 +1,4 @@
-// What handlers say beside the number of an energy, and where they have no place for it.
+// Details that handlers write beside an energy, or log where the format has no place for them.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace wattle {
 void append_sample_details(std::string& out, const MeasuredEnergy& energy,
                            std::string_view between);
 
-/// Tells the log, once for a trace, that lower bounds were left out, and of which domains. Exported
-/// for the component wattle::mongodb.
+/// Logs, once for a trace, that lower bounds were left out, with their domains. Exported for the
+/// component wattle::mongodb.
 WATTLE_EXPORT void warn_of_lower_bounds(const EnergyTrace& trace, std::string_view destination);
 
 }  // namespace wattle

@@ -1,4 +1,4 @@
-// What a handler keeps until it is saved.
+// Items that a handler keeps until they are saved.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@
 
 namespace wattle {
 
-/// Tells the log that `count` of `what` ("samples") never reached `destination`. Exported for the
-/// component wattle::mongodb.
+/// Logs that `count` of `what` ("samples") never reached `destination`. Exported for the component
+/// wattle::mongodb.
 WATTLE_EXPORT void log_unsaved(std::size_t count, std::string_view what,
                                std::string_view destination) noexcept;
 
@@ -24,7 +24,7 @@ WATTLE_EXPORT void log_unsaved(std::size_t count, std::string_view what,
 template <class Item>
 class Unsaved {
  public:
-  /// What was taken. Items that are left in it when it goes are put back, before all others.
+  /// The items taken. Those left at its destruction are put back, before all others.
   class Batch {
    public:
     explicit Batch(Unsaved& from) : from_(from) {

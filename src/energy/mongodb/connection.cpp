@@ -32,7 +32,7 @@ std::int32_t milliseconds_of(std::chrono::milliseconds timeout) noexcept {
   return static_cast<std::int32_t>(std::min<std::int64_t>(timeout.count(), kMost));
 }
 
-/// What libmongoc has to say beyond its errors: by default it would print it.
+/// Logs libmongoc's warnings, which it would print by default.
 void pass_on(mongoc_log_level_t level, const char* /*domain*/, const char* message,
              void* /*context*/) noexcept {
   if (level > MONGOC_LOG_LEVEL_WARNING) return;

@@ -13,8 +13,8 @@ struct RoundStep {
   [[nodiscard]] double value() const noexcept { return factor * power; }
 };
 
-/// The smallest such step of which at most `most` cover `range`. Of a range that is none (0, not
-/// finite): 1.
+/// The smallest such step so that at most `most` of them cover `range`. Of a range that is none (0,
+/// not finite): 1.
 [[nodiscard]] inline RoundStep round_step(double range, int most) noexcept {
   if (!(range > 0.0) || !std::isfinite(range)) return {};
   for (double power = std::pow(10.0, std::floor(std::log10(range / most)));; power *= 10.0) {

@@ -1,4 +1,4 @@
-// What a Content-Security-Policy names a script or a style by.
+// The hash by which a Content-Security-Policy names a script or a style.
 #pragma once
 
 #include <string>

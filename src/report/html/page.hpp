@@ -22,7 +22,7 @@ struct Paragraph {
   std::string text;
 };
 
-/// What must be known to read what stands around it; smaller than a paragraph.
+/// A remark on how to read its surroundings; smaller than a paragraph.
 struct Note {
   std::string text;
 };
@@ -126,7 +126,7 @@ struct Page {
   std::string footer;
 };
 
-/// What a page has besides its content.
+/// The parts of a page besides its content.
 struct Assets {
   std::string_view style;         ///< of every page
   std::string_view script;        ///< empty: pages stay as they are drawn

@@ -1,4 +1,4 @@
-// What pages of all kinds say alike.
+// Texts that all kinds of pages share.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace wattle::html {
 
-/// A <figure>, with the values once more as a table. `id`: of the page's elements.
+/// A <figure>, with the values also as a table. `id`: of the page's elements.
 [[nodiscard]] std::string figure_of(const PowerPlot& plot, const std::string& id);
 
 /// "0.25 s", "12 s", "3:05", "1:02:30": a time within `longest`, to the place of `step`.

@@ -12,7 +12,7 @@
 
 namespace wattle::html {
 
-/// What a plot shows besides its columns.
+/// The parts of a plot besides its columns.
 struct PlotWords {
   std::string name;
   std::string mean{};     ///< over the whole time, as text; empty: from the columns
@@ -27,7 +27,7 @@ struct PlotWords {
 /// The highest power of a course; absent where nothing is known.
 [[nodiscard]] std::optional<Watts> highest_of(const std::vector<PowerColumn>& columns);
 
-/// Of the outermost phases: those within them are in tables alone.
+/// Stripes for the outermost phases: those within them are in tables only.
 [[nodiscard]] std::vector<Stripe> phase_stripes(const PhasesReport& phases);
 
 struct DrawnStripes {

@@ -70,7 +70,7 @@ double energy_at(const UnitDistribution& found, double place) {
   return low;
 }
 
-/// Of equal parts of the units, each the energy in its middle.
+/// Divides the units into equal parts: the energy in the middle of each.
 std::vector<double> energies_of(const UnitDistribution& found) {
   auto units = static_cast<double>(found.none);
   for (const std::uint64_t count : found.counts) units += static_cast<double>(count);

@@ -8,7 +8,7 @@
 
 namespace wattle::html {
 
-/// What was found about the units of a run: figures of each tag, how they are distributed, how they
+/// The findings about the units of a run: figures of each tag, how they are distributed, how they
 /// go with load and work, and where the energy went.
 [[nodiscard]] std::vector<Block> unit_blocks(const UnitsReport& report);
 

@@ -1,4 +1,4 @@
-// Which GPU of one stretch of a table is which GPU of the next.
+// Which GPU of one section of a table is which GPU of the next.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace wattle {
 /// Index of a board before, for each board now; absent for one that is new.
 using BoardLinks = std::vector<std::optional<std::size_t>>;
 
-/// What the memory in use shows of a board after a break.
+/// The evidence of the memory in use about a board after a break.
 enum class MemoryEvidence : std::uint8_t {
   none,    ///< it changes as the work does
   shared,  ///< it hardly changes, and several boards use as much
@@ -26,7 +26,7 @@ class MemoryInUse {
  public:
   explicit MemoryInUse(std::size_t places) : ranges_(places) {}
   void add(std::size_t place, const RowTrace& row) noexcept;
-  /// Of all boards: that of the least steady one.
+  /// The evidence of the least steady board.
   [[nodiscard]] MemoryEvidence evidence() const noexcept;
 
  private:
@@ -47,8 +47,9 @@ std::optional<BoardLinks> link_boards(const std::vector<RowTrace>& before,
 bool have_changed_places(const std::vector<RowTrace>& before, const std::vector<RowTrace>& now,
                          MemoryEvidence memory);
 
-/// Of rows of one board next to a change of the order, the nearest first: one that is of it for
-/// sure. The nearest may be of the other order, and show other boards. `rows`: not empty.
+/// Finds a row that is certainly of the board, among `rows` of one board next to a change of the
+/// order, nearest first. The nearest may be of the other order, and show other boards. `rows`: not
+/// empty.
 const RowTrace& settled_board(Traces rows) noexcept;
 
 /// False where a link changes the order: a writer that goes on does not.
@@ -70,8 +71,8 @@ struct PlacedBoards {
   double rounds = 0.0;
 };
 
-/// Links boards of which one left or came, the others in the same order: the boards show which one,
-/// and the times that the driver takes for each. No result where another would do nearly as well.
+/// Links boards if one left or came, the others in the same order: the boards show which one, and
+/// the times that the driver takes for each. No result where another would do nearly as well.
 std::optional<BoardLinks> link_in_order(const PlacedBoards& before, const PlacedBoards& now,
                                         MemoryEvidence memory);
 

@@ -178,7 +178,7 @@ void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
   row.model = name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));
 }
 
-/// Of the first column that has one.
+/// The power in the first column that has one.
 Cell GpuRowReader::power() noexcept {
   for (std::size_t i = 0; i < kPowers.size(); ++i) {
     const Cell power = cell_of(columns_.powers.at(i));

@@ -23,7 +23,7 @@ class GpuRowReader {
   /// Not whole where the line has other columns, or a time that is none.
   [[nodiscard]] GpuRow read(std::string_view line) noexcept;
 
-  /// Of the row that was read last; empty where there is no such column.
+  /// The index in the last row; empty if there is no such column.
   [[nodiscard]] std::string_view index() const noexcept;
   /// The UUID, or where there is none the serial number or the PCI address; empty for none. GPUs of
   /// one card share a serial number: `place` distinguishes them.
@@ -44,7 +44,7 @@ class GpuRowReader {
 
   /// Why `line`, which was read last, is no good row; in one line that can be printed.
   [[nodiscard]] std::string why_bad(std::string_view line) const;
-  /// What the reader of the figures should know: units that were refused, where powers are from.
+  /// Remarks on the figures: units that were refused, where powers are from.
   [[nodiscard]] std::string note() const;
 
  private:
@@ -85,7 +85,7 @@ class GpuRowReader {
     return cells_[0].data() + sizeof(std::uint64_t) <= cell.data() + cell.size() && place != kNone;
   }
   [[nodiscard]] Cell power() noexcept;
-  /// What shows whose row it is.
+  /// The columns that show whose row it is.
   void add_evidence(GpuRow& row) const noexcept;
   [[nodiscard]] std::string why_bad_cell() const;
 

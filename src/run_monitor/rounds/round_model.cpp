@@ -10,7 +10,7 @@ namespace {
 
 /// Times are in whole milliseconds.
 constexpr double kLeastSpreadMs = 0.6;
-/// Of a normal distribution.
+/// For a normal distribution.
 constexpr double kSpreadPerDeviation = 1.4826;
 /// The negative logarithm of how often a row is late for no reason.
 constexpr double kLateCost = 5.8;
@@ -25,7 +25,7 @@ RoundModel::ExpectedGap gap_of(std::vector<double>& lengths_ms) {
   std::vector<double> deviations;
   deviations.reserve(lengths_ms.size());
   for (const double length : lengths_ms) deviations.push_back(std::abs(length - middle));
-  // Of whole milliseconds a median of deviations is too coarse, and a mean square has outliers in
+  // In whole milliseconds a median of deviations is too coarse, and a mean square has outliers in
   // it.
   const double most = 3.0 * (kLeastSpreadMs + kSpreadPerDeviation * lower_median(deviations));
   double near_sum = 0.0;
@@ -148,7 +148,7 @@ RoundModel RoundModel::of_path(Traces rows, std::span<const std::uint16_t> posit
 
 bool RoundModel::repeats(std::size_t gpus) const noexcept {
   const std::size_t n = this->gpus();
-  // What alternates from round to round is small beside the pause.
+  // Changes from round to round are small beside the pause.
   const auto [shortest, longest] =
       std::ranges::minmax_element(gaps_, {}, &ExpectedGap::expected_ms);
   const double least_ms = std::max(0.5, 0.25 * (longest->expected_ms - shortest->expected_ms));

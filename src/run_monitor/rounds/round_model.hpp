@@ -12,8 +12,8 @@
 
 namespace wattle {
 
-/// What a row shows about its GPU besides what is measured: power, utilization and clocks are never
-/// evidence of whose row it is.
+/// The evidence in a row about its GPU: power, utilization and clocks are never evidence of whose
+/// row it is.
 struct RowTrace {
   std::int64_t time_ms = 0;
   /// Lines before it that could not be read.
@@ -60,7 +60,7 @@ class RoundModel {
     double spread_ms = 1.0;
   };
 
-  /// From rows of which the first is at position 0, and none is missing.
+  /// From rows without a gap, the first of them at position 0.
   static RoundModel of_window(Traces rows, std::size_t gpus);
   /// From rows whose positions are known; `positions[i]` is that of `rows[i]`.
   static RoundModel of_path(Traces rows, std::span<const std::uint16_t> positions,
@@ -69,16 +69,16 @@ class RoundModel {
   [[nodiscard]] std::size_t gpus() const noexcept { return gaps_.size(); }
   [[nodiscard]] const ExpectedGap& gap(std::size_t after) const noexcept { return gaps_[after]; }
   [[nodiscard]] double period_ms() const noexcept { return period_ms_; }
-  /// The GPU at a position as far as it does not change; unknown values where rows differ.
+  /// The unchanging properties of the GPU at a position; unknown values where rows differ.
   [[nodiscard]] const RowTrace& board(std::size_t position) const noexcept {
     return boards_[position];
   }
-  /// Of a gap after the row at `from`, with `missing` rows in it.
+  /// The cost of a gap after the row at `from`, with `missing` rows in it.
   [[nodiscard]] double time_cost(std::size_t from, std::size_t missing,
                                  double gap_ms) const noexcept;
   /// True for a gap to the next row as the rows have it.
   [[nodiscard]] bool is_usual_gap(std::size_t from, double gap_ms) const noexcept;
-  /// What a gap costs that is of no kind: held up, or cut off.
+  /// The cost of a gap of no kind: held up, or cut off.
   [[nodiscard]] double outlier_cost() const noexcept { return outlier_cost_; }
   /// How badly the windows fit, per row: to choose among windows and numbers of GPUs.
   [[nodiscard]] double misfit() const noexcept { return misfit_; }

@@ -16,7 +16,7 @@ constexpr float kCopy = 4.0F;
 constexpr float kJump = 18.0F;  // to any position, at any time
 constexpr std::uint8_t kAny = 255;
 
-/// Of rows that are missing, and lines that could not be read.
+/// The cost of missing rows, and of lines that could not be read.
 float missing_cost(std::size_t missing, std::uint32_t torn) noexcept {
   if (torn == 0) return missing == 0 ? 0.0F : 5.0F + 1.5F * static_cast<float>(missing);
   const auto other = static_cast<float>(missing > torn ? missing - torn : torn - missing);
@@ -31,8 +31,8 @@ struct Move {
   std::uint16_t from = 0;
 };
 
-/// What gaps cost from each position. Most of a table are of a few lengths in whole milliseconds.
-/// Threads: one at a time.
+/// The costs of gaps from each position. Most of a table are of a few lengths in whole
+/// milliseconds. Threads: one at a time.
 class GapCosts {
  public:
   explicit GapCosts(const RoundModel& model)
@@ -159,7 +159,7 @@ std::vector<std::uint16_t> first_positions(Traces rows, const RoundModel& model,
   return positions;
 }
 
-/// What each position costs each row, from the rows next to it on the first way.
+/// The cost of each position for each row, from the rows next to it on the first way.
 Costs own_costs(Traces rows, const RoundModel& model, std::span<const std::uint16_t> positions) {
   const std::size_t n = model.gpus();
   Costs costs(n * rows.size());
@@ -231,7 +231,7 @@ Forward go_forward(std::size_t count, std::size_t n, const Costs& own, Moves& mo
   return forward;
 }
 
-/// What is irregular about the row `i` after the one before it; 0: nothing.
+/// Irregularities of row `i` after the one before it; 0: none.
 float event_of(Traces rows, const RoundModel& model, std::size_t i, const Move& way) {
   if (way.missing == kAny) return kJump;
   if (way.is_copy) return 0.0F;
@@ -293,7 +293,7 @@ void find_margins(RoundPath& path, const Forward& forward, const Costs& own, Mov
   }
 }
 
-/// What the boards show at each position next to irregular rows, before and after them.
+/// The boards' traces at each position next to irregular rows, before and after them.
 class BoardsAround {
  public:
   BoardsAround(Traces rows, const RoundPath& path, const RowRange& irregular, std::size_t gpus)
@@ -306,7 +306,7 @@ class BoardsAround {
       if (after_[path.positions[i]] == kUnseen) after_[path.positions[i]] = i;
     }
   }
-  /// Of a row at a position; 0 where it was not seen.
+  /// The cost of a row at a position; 0 if the position was not seen.
   [[nodiscard]] double cost_of(std::size_t row, std::size_t position) const noexcept {
     double least = kMost;
     for (const std::size_t seen : {before_[position], after_[position]}) {

@@ -16,8 +16,8 @@ struct RoundPath {
   std::vector<std::uint16_t> positions;  ///< of each row
   /// By how much another position of the row costs more, whatever the others' are.
   std::vector<float> margins;
-  /// What is irregular at each row: rows that are missing before it, a time of no kind, another
-  /// board. 0: nothing.
+  /// The irregularities at each row: missing rows before it, a time of no kind, another board. 0:
+  /// none.
   std::vector<float> events;
   std::vector<std::uint8_t> is_copy;  ///< of the row before
   std::vector<std::uint8_t> missing;  ///< rows before it that are missing; 255: any number
@@ -31,7 +31,7 @@ struct RowRange {
 };
 
 /// Those of some rows of a path between which and the ends none is missing within two rounds: the
-/// others may be of another number of GPUs, of which one left or came.
+/// others may be of another number of GPUs, if one left or came.
 [[nodiscard]] RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t gpus);
 
 /// Irregular rows of a path that are within a round of each other, around the row `k`.

@@ -113,7 +113,7 @@ Candidates::iterator chosen_of(Candidates& all, Traces rows) {
 bool is_clear(const Candidates& all, const Candidate& chosen) {
   const auto& events = chosen.path.events;
   const auto irregular = std::ranges::count_if(events, [](float event) { return event > 0.0F; });
-  constexpr std::size_t kFew = 7;  // one of so many
+  constexpr std::size_t kFew = 7;  // one of this number
   if (irregular > 1 && static_cast<std::size_t>(irregular) * kFew > events.size()) return false;
   return std::ranges::none_of(all, [&](const Candidate& other) {
     const bool is_another = other.is_solved && other.gpus % chosen.gpus != 0;
@@ -204,7 +204,7 @@ std::vector<RowRange> irregular_ranges(const RoundPath& path, std::size_t gpus) 
   return merged(std::move(ranges));
 }
 
-/// Where the rows begin to keep their times much better or worse than before: what looks like one
+/// Where the rows start to keep their times much better or worse than before: what looks like one
 /// order with a wide spread is two orders. Absent where they do not.
 std::optional<std::size_t> change_of_spread(Traces rows, const Candidate& chosen) {
   constexpr std::size_t kFewest = 8;
@@ -298,7 +298,7 @@ class Solver {
     return range.size() < rows && range.size() * 10 < rows_.size();
   }
 
-  /// Of few rows any number of GPUs can be made, at another pace than that of the writer.
+  /// Few rows fit any number of GPUs, at another pace than the writer's.
   [[nodiscard]] bool is_another_pace(const RoundModel& model) const {
     double period_ms = 0.0;
     std::size_t most = 0;

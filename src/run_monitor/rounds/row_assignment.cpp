@@ -63,7 +63,7 @@ bool is_sure_of(const RoundPiece& piece, std::size_t i) noexcept {
   return (is_only_one || piece.path.margins[k] >= kSure) && piece.path.events[k] == 0.0F;
 }
 
-/// Of rows that are not at the ends, where they may be of another order.
+/// The memory in use of rows away from the ends, where the order may differ.
 MemoryInUse memory_of(Traces rows, const RoundPiece& piece, std::size_t begin, std::size_t end,
                       std::size_t first) {
   const std::size_t n = piece.model.gpus();
@@ -257,7 +257,7 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
   const auto first = piece.model.first_position();
   if (!first) doubt(Outcome::total_only, kNoFirst);
   const bool is_change = order_ && !continues(piece, begin);
-  // Of one GPU that stays alone no row can be another's.
+  // If one GPU stays alone, all rows are its own.
   if (is_change && (n > 1 || order_->model.gpus() > 1)) forget_last_round();
   Order order{.model = piece.model,
               .first = first.value_or(0),

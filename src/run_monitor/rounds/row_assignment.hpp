@@ -1,4 +1,4 @@
-// Which row is of which GPU, in a table that does not name them.
+// Assigns rows to GPUs, in a table that does not name them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace wattle {
 
 /// `nvidia-smi` writes one row for each GPU, in their order, and then waits: a round. The times of
 /// the rows, the sizes of the memories, and temperatures and memory in use, which change slowly,
-/// show which rows are of one GPU (`solve_rounds`). A row of which they do not show it is used for
+/// show which rows are of one GPU (`solve_rounds`). A row for which they do not show it is used for
 /// none. Where GPUs leave or come, or the writer was restarted, those that look alike cannot be
 /// recognized: then only the sum of all GPUs is known. Takes the same memory for tables of any
 /// length. Threads: one at a time.
@@ -79,7 +79,7 @@ class RowAssigner {
   /// Assigns rows that wait; all of them if `is_end`.
   void solve(bool is_end, std::vector<AssignedRow>& assigned);
   void read_traces();
-  /// Follows the order as far as the rows do. Returns the first that does not, or their number.
+  /// Follows the order while the rows do. Returns the first that does not, or their number.
   [[nodiscard]] std::size_t follow(std::size_t from);
   /// True if the rows from `from` on return to the order; then `from` is the first that is not
   /// assigned.

@@ -10,13 +10,13 @@
 
 namespace wattle {
 
-/// Of the rows of one device. Threads: one at a time.
+/// The gaps between the rows of one device. Threads: one at a time.
 class RowGaps {
  public:
   enum class GapKind : std::uint8_t {
     first,  ///< there was no row before
     usual,  ///< the row follows the one before
-    pause,  ///< so long after it that the writer did not run in between
+    pause,  ///< so late that the writer did not run in between
     back,   ///< not after it: the clock was set back, as local time is each autumn
   };
   struct RowGap {
@@ -77,7 +77,7 @@ class RowGaps {
     recent_[count_++ % kRecent] = length_ms;
     if (count_ <= kRecent || count_ % kRecent == 0 || is_long(length_ms)) pace_ms_ = median();
   }
-  /// Of the last gaps; the lower one of two.
+  /// The lower median of the last gaps.
   [[nodiscard]] std::int64_t median() const noexcept {
     std::array<std::int64_t, kRecent> lengths = recent_;
     const std::size_t count = std::min(count_, kRecent);

@@ -19,11 +19,11 @@ namespace wattle {
 class SharedNumber {
  public:
   void add(const GpuRow& row) noexcept;
-  /// What shows that the rows are of several GPUs; empty for nothing.
+  /// The evidence that the rows are of several GPUs; empty if there is none.
   [[nodiscard]] std::string evidence() const;
 
  private:
-  /// What changes slowly, or not at all.
+  /// Figures that change slowly, or never.
   struct SlowFigures {
     std::optional<std::int64_t> time_ms{};
     double temperature = -1.0;  ///< below 0: unknown, as `used_mib`

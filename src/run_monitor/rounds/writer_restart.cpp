@@ -45,7 +45,7 @@ double lateness_ms(Traces rows, const RoundPiece& piece, std::size_t k) {
   return static_cast<double>(row.time_ms - rows[piece.begin + k - 1].time_ms) - expected_ms;
 }
 
-/// What the boards show at each position, and of their memory in use.
+/// The boards' traces at each position, and their memory in use.
 struct ShownBoards {
   explicit ShownBoards(std::size_t gpus) : boards(gpus), memory(gpus) {}
   void add(std::size_t position, const RowTrace& row) {
@@ -56,8 +56,8 @@ struct ShownBoards {
   MemoryInUse memory;
 };
 
-/// True if rows are irregular around the row `i` of a piece, of which it is the latest, and the
-/// boards before and after are more like each other in another order: the writer was started again.
+/// True if rows are irregular around the row `i`, the latest of a piece, and the boards before and
+/// after are more like each other in another order: the writer was started again.
 bool is_reordered(Traces rows, const RoundPiece& piece, std::size_t i) {
   constexpr double kLateMs = 300.0;
   const std::size_t n = piece.model.gpus();

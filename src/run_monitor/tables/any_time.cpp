@@ -84,7 +84,7 @@ void skip_weekday(std::string_view& text) noexcept {
   }
 }
 
-/// Of two numbers in front of a year. Absent where both may be the month.
+/// A date from two numbers in front of a year. Absent where both may be the month.
 std::optional<Date> in_order(std::int64_t first, std::int64_t second, std::int64_t year) noexcept {
   constexpr std::int64_t kMonths = 12;
   if (first == second) return Date{.year = year, .month = first, .day = second};

@@ -15,7 +15,7 @@ namespace wattle {
 /// 09:15:00,123, with AM or PM, Z, UTC or +01:00. Seconds, ms, us or ns since 1970, by their size.
 [[nodiscard]] std::optional<std::int64_t> parse_any_time_ms(std::string_view text) noexcept;
 
-/// True for a date such as "02/03/2026", whose day and month nobody can tell apart.
+/// True for a date such as "02/03/2026", whose day and month cannot be distinguished.
 [[nodiscard]] bool is_ambiguous_date(std::string_view text) noexcept;
 
 /// The times of one table. The form that nvidia-smi writes is read fast, and once a table has it,

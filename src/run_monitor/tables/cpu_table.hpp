@@ -9,7 +9,7 @@
 
 namespace wattle {
 
-/// Takes lines `timestamp,usr_pct,idle_pct`, with a header of that begin or without. Threads: one
+/// Takes lines `timestamp,usr_pct,idle_pct`, with a header of that start or without. Threads: one
 /// at a time.
 class CpuTable : public RowCounts {
  public:

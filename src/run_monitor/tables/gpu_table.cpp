@@ -75,7 +75,7 @@ void GpuCsv::count_assigned() {
   assigned_.clear();
 }
 
-/// What it says is true of the machine, if not of a known GPU.
+/// It is true of the machine, if not of a known GPU.
 void GpuCsv::count_unassigned(const GpuRow& row) {
   if (!first_unassigned_ms_) first_unassigned_ms_ = row.time_ms;
   last_unassigned_ms_ = row.time_ms;
@@ -98,7 +98,7 @@ void GpuCsv::count(CsvGpu* gpu, const GpuRow& row) {
   if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
 }
 
-/// What the first rows are held against is known when there are some more.
+/// The reference for the first rows is known only after some more.
 void GpuCsv::settle(CsvGpu& gpu) {
   std::vector<std::int64_t> times_ms;
   for (const auto& [row, between] : gpu.early) {

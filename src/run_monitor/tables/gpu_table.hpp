@@ -77,7 +77,7 @@ class GpuCsv : RowCounts {
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
   [[nodiscard]] GpuTable figures() const;
-  /// What shows that rows of one number are of several GPUs; empty for nothing.
+  /// The evidence that rows of one number are of several GPUs; empty if there is none.
   [[nodiscard]] std::string shared_number() const;
   [[nodiscard]] std::string gpus_by() const;
   /// As if there were no more rows.

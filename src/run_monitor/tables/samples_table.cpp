@@ -72,7 +72,7 @@ bool SamplesTable::take_row(std::string_view line) {
     cells[i] = take_until(line, ',');
   }
   const auto& [time, device, index, uuid, quantity, value] = cells;
-  // Of all quantities one has a sign.
+  // One quantity has a sign.
   const bool is_negative = quantity == kCommon && value.starts_with('-');
   Cell cell = parse_cell(value.substr(is_negative ? 1 : 0));
   if (is_negative) cell.value = -cell.value;
@@ -105,7 +105,7 @@ bool SamplesTable::move_to(std::string_view time) {
   return true;
 }
 
-/// A monitor was started: its sums begin at 0 again, and nobody knows what was before.
+/// A monitor was started: its sums start at 0 again, and nobody knows what was before.
 void SamplesTable::begin_run() {
   gaps_.forget_last();
   (void)gaps_.next(now_.ms);
@@ -130,7 +130,7 @@ void SamplesTable::note_row_of(SampledDevice& device) const noexcept {
 
 SamplesTable::EnergySums SamplesTable::ended_run(const SampledDevice& device,
                                                  const Moment& end) const noexcept {
-  // Of most domains there is nothing at the first time; and a row may be lost.
+  // Most domains have no row at the first time, and a row may be lost.
   constexpr std::uint64_t kFew = 2;
   EnergySums run = device.run;
   std::int64_t absent_ms = 0;

@@ -17,7 +17,7 @@
 
 namespace wattle {
 
-/// What the samples of a machine show besides its GPUs.
+/// The figures of a machine besides its GPUs.
 struct SamplesResult {
   GpuTable gpus;
   std::vector<DomainSummary> domains;
@@ -26,8 +26,8 @@ struct SamplesResult {
   std::optional<double> cpu_idle_percent;
 };
 
-/// Takes lines `time,device,index,uuid,quantity,value` of one run of a monitor, or of several
-/// behind each other. Threads: one at a time.
+/// Takes lines `time,device,index,uuid,quantity,value` of one run of a monitor, or of several after
+/// each other. Threads: one at a time.
 class SamplesTable : public RowCounts {
  public:
   /// A line without its end.
@@ -49,7 +49,7 @@ class SamplesTable : public RowCounts {
     double length_s = 0.0;  ///< of the run until the newest row that has it
     Flags flags;
 
-    /// Of an uncertainty of which that is not known all may come back.
+    /// The part of the uncertainty that may come back; all of it if unknown.
     [[nodiscard]] Joules common() const noexcept {
       return Joules(common_j.value_or(uncertainty_j));
     }
@@ -63,7 +63,7 @@ class SamplesTable : public RowCounts {
     std::string name;
     std::string uuid{};  ///< two of a name are of two machines, or were renumbered
     std::uint32_t index = 0;
-    // Of its rows in the run that goes on.
+    // Its rows in the current run.
     Moment first{};
     Moment last{};
     GpuStatistics spreads{};

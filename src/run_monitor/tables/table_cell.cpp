@@ -134,7 +134,7 @@ inline bool parse_plain(std::string_view text, bool has_room, double& value) noe
 }
 
 bool is_missing(std::string_view text) noexcept {
-  // What pandas and spreadsheets write besides what nvidia-smi does.
+  // Forms that pandas and spreadsheets write besides nvidia-smi's.
   constexpr std::array kSigns = {"-"sv,    "N/A"sv,  "n/a"sv,  "NA"sv,   "NaN"sv, "nan"sv,
                                  "<NA>"sv, "None"sv, "null"sv, "NULL"sv, "#N/A"sv};
   if (text.empty() || std::ranges::find(kSigns, text) != kSigns.end()) return true;

@@ -7,7 +7,7 @@
 
 namespace wattle {
 
-/// What stands in a cell: a number, a sign that there is none ("[N/A]", "-"), or neither.
+/// The content of a cell: a number, a sign that there is none ("[N/A]", "-"), or neither.
 struct Cell {
   enum class CellKind : std::uint8_t { number, missing, bad };
   CellKind kind = CellKind::missing;
@@ -21,7 +21,7 @@ struct Cell {
 /// blank ("8500 MiB", "60 %"), which does not matter. `has_room`: see below.
 [[nodiscard]] Cell parse_cell(std::string_view text, bool has_room = false) noexcept;
 
-/// What the numbers of a column measure.
+/// The quantity of a column.
 enum class CellQuantity : std::uint8_t { share, memory, power };
 
 /// From a unit to that of the figures: %, MiB, W.

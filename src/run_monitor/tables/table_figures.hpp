@@ -1,4 +1,4 @@
-// What the parsers of the run monitor's tables find out.
+// The results of the parsers of the run monitor's tables.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class RowCounts {
   [[nodiscard]] std::uint64_t readable() const noexcept { return rows_; }
   /// Why the first bad row is none; empty where there is none, or where that is not known.
   [[nodiscard]] const std::string& why_bad() const noexcept { return why_bad_; }
-  /// What the reader of the figures should know; empty for nothing.
+  /// Remarks on the figures; empty if there are none.
   [[nodiscard]] static std::string note() { return {}; }
 
  protected:
@@ -115,7 +115,7 @@ struct GpuRow {
   Cell mem_util{};
   Cell memory{};
   Cell power{};
-  // What shows whose row it is, where no column names the GPU.
+  // Evidence of whose row it is, where no column names the GPU.
   Cell memory_total{};
   Cell temperature{};
   std::uint32_t model = 0;  ///< a hash of the GPU's name; 0: unknown
@@ -129,14 +129,14 @@ struct GpuRow {
   }
 };
 
-/// Of one GPU, or of all.
+/// Statistics of one GPU, or of all.
 struct GpuStatistics {
   WeightedStatistics util;
   WeightedStatistics mem_util;
   WeightedStatistics memory_mib;
   WeightedStatistics power_w;
 
-  /// `weight`: see `Spread::add`.
+  /// `weight`: see `WeightedStatistics::add`.
   void add(const GpuRow& row, std::optional<double> weight = 1.0) noexcept {
     util.add(row.util, weight);
     mem_util.add(row.mem_util, weight);

@@ -45,7 +45,7 @@ class TableFile {
   /// since.
   TableFile(std::filesystem::path path, std::uint64_t begin);
 
-  /// What the first lines alone bring.
+  /// Properties found in the first lines.
   template <class Table>
   [[nodiscard]] Table trial() const {
     return trial<Table>(dialect<Table>());

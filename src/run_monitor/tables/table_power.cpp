@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr double kWattsPerRaw = 1e-3;
 
-/// Of a clock that starts with a stretch.
+/// The time on a clock that starts with an interval.
 TimePoint time_of(std::int64_t since_first_ms) noexcept {
   return TimePoint(milliseconds(since_first_ms));
 }

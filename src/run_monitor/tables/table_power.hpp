@@ -35,11 +35,11 @@ class TablePower {
   /// A row of `time_ms`; `gap`: since the row before; `between`: in it.
   void add(std::int64_t time_ms, const RowGaps::RowGap& gap, const Cell& power,
            const PossiblePowers& between = {});
-  /// Of all rows so far. Without energy where no stretch has a power.
+  /// The energy of all rows so far. Absent if no interval has a power.
   [[nodiscard]] MeasuredEnergy energy() const;
 
  private:
-  /// Powers that follow each other without a gap, of which the last one ends the stretch.
+  /// Powers that follow each other without a gap; the last one ends the interval.
   struct PowerSum {
     bool is_known = false;
     double energy_j = 0.0;
@@ -48,7 +48,7 @@ class TablePower {
   };
   static constexpr std::size_t kMostRows = 900;
 
-  /// The power of the last row held until `end_ms`; a new stretch begins.
+  /// The power of the last row held until `end_ms`; a new interval starts.
   void close(std::int64_t end_ms);
   static void add_stretch(PowerSum& sum, std::span<const HeldValue> rows, std::int64_t length_ms);
 
@@ -63,10 +63,9 @@ class TablePower {
   double changes2_w2_ = 0.0;        ///< sum of squares from row to row
   std::uint64_t changes_ = 0;
   double bridged2_s2_ = 0.0;
-  double bridged_j_ = 0.0;     ///< changes times the time in which they may have been
-  std::int64_t first_ms_ = 0;  ///< of the stretch
-  std::vector<HeldValue>
-      rows_;  ///< of the stretch that goes on; empty where the power is not known
+  double bridged_j_ = 0.0;       ///< changes times the time in which they may have been
+  std::int64_t first_ms_ = 0;    ///< of the interval
+  std::vector<HeldValue> rows_;  ///< of the current interval; empty where the power is not known
   std::int64_t last_ms_ = 0;
   PowerSum sum_;
 };

@@ -1,4 +1,4 @@
-// What a benchmark was and found: `wattle bench`, and its JSON, `wattle.bench/1`.
+// A benchmark and its results: `wattle bench`, and its JSON, `wattle.bench/1`.
 #pragma once
 
 #include <cstddef>
@@ -65,8 +65,8 @@ void mark_missing_domains(BenchRecord& bench);
 /// Why energy is missing, warnings, and each command compared with the reference.
 [[nodiscard]] std::string summary_text(const BenchRecord& bench, const TextStyle& style);
 
-/// What the runs show that may make the figures worse: outliers, a slow first run, drift, other
-/// load. Sentences.
+/// Signs in the runs that the figures may be worse: outliers, a slow first run, drift, other load.
+/// Sentences.
 [[nodiscard]] std::vector<std::string> warnings_of(const BenchCommand& command);
 
 }  // namespace wattle

@@ -137,7 +137,7 @@ std::vector<std::string> row_cells(const BenchRecord& bench, const BenchCommand&
   return cells;
 }
 
-/// Of all commands.
+/// The parameters of all commands.
 std::vector<std::string> parameter_columns(const BenchRecord& bench) {
   std::vector<std::string> columns;
   for (const BenchCommand& command : bench.commands) {

@@ -1,4 +1,4 @@
-// What a benchmark found, in words: the same in a terminal and in a browser.
+// The results of a benchmark, in words: the same in a terminal and in a browser.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace wattle {
 
-/// Of the columns of `cost_cells`.
+/// The titles of the columns of `cost_cells`.
 inline constexpr std::array<const char*, 6> kCostTitles = {
     "", "mean", "± sd", "median", "min .. max", "95 % of the mean"};
-/// A cost of the runs, beginning with its name; no cells where it is not known.
+/// A cost of the runs, starting with its name; no cells where it is not known.
 [[nodiscard]] std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs);
 /// "49.91 J to 50.09 J", the 95 % interval of the mean; "-" where there is none.
 [[nodiscard]] std::string mean95_text(Cost cost, const Summary& summary);
@@ -33,7 +33,7 @@ struct ReferenceComparison {
 /// These costs of each command, if known. Empty without a second command.
 [[nodiscard]] std::vector<ReferenceComparison> comparisons_with_reference(
     const BenchRecord& bench, std::span<const Cost> costs = kCostsInSentences);
-/// What these claims are about, and what they cannot see: sentences.
+/// Sentences: the scope of these claims, and their limits.
 [[nodiscard]] std::vector<std::string> notes_on_claims(
     const BenchRecord& bench, const std::vector<ReferenceComparison>& found);
 

@@ -16,8 +16,8 @@ struct GitState {
   std::filesystem::path worktree{};  ///< the folder that holds `.git`
 };
 
-/// What `.git` in `folder` or a folder above it says: HEAD, refs, packed refs, and the same of a
-/// linked worktree. `dirty` is absent. Absent if there is no repository.
+/// Reads `.git` in `folder` or a folder above it: HEAD, refs and packed refs, also of a linked
+/// worktree. `dirty` is absent. Absent if there is no repository.
 [[nodiscard]] std::optional<GitState> read_git_state(const std::filesystem::path& folder);
 
 }  // namespace wattle

@@ -223,7 +223,7 @@ std::int64_t RunHistory::dictionary_for(std::int64_t host, const std::string& ve
   const auto known =
       query_number("SELECT id FROM dictionaries WHERE host = ? AND version = ?", {host, version});
   if (known) return *known;
-  // What lies further back than this is out of the reach of deflate.
+  // Deflate reaches no further back than this.
   constexpr std::size_t kReach = std::size_t{32} << 10U;
   const std::string_view first = std::string_view(record).substr(0, kReach);
   run("INSERT INTO dictionaries (host, version, bytes) VALUES (?, ?, ?)",

@@ -1,4 +1,4 @@
-// What is damaged in a history, and its repair from what is whole.
+// Finds damage in a history, and repairs it from what is whole.
 #include <fmt/format.h>
 
 #include <bit>

@@ -11,7 +11,7 @@ namespace wattle {
 /// Marks an SQLite file as a history of Wattle (PRAGMA application_id): "Wttl".
 inline constexpr int kHistoryMark = 0x5774746c;
 
-/// What makes the tables of each version from those of the version before; the first makes the
+/// SQL that makes the tables of each version from those of the version before; the first makes the
 /// first ones. A released one never changes.
 inline constexpr std::array<std::string_view, 4> kHistoryVersions = {
     R"(
@@ -71,7 +71,7 @@ ALTER TABLE runs ADD COLUMN lower_bound INTEGER;
 ALTER TABLE runs ADD COLUMN seal INTEGER;
 )"};
 
-/// What a file is, by its first bytes. Nothing else is done to it.
+/// The kind of a file, by its first bytes. The file is only read.
 enum class HistoryFileKind : std::uint8_t { missing, empty, history, foreign };
 /// Throws `Error` if it is there and cannot be read.
 [[nodiscard]] HistoryFileKind kind_of_history_file(const std::filesystem::path& path);

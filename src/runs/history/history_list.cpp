@@ -1,4 +1,4 @@
-// What a list of runs has: each run in short, and the runs that a filter selects.
+// Lists of runs: each run in short, and the runs that a filter selects.
 #include <fmt/format.h>
 
 #include "base/deflate.hpp"

@@ -23,12 +23,12 @@ inline constexpr unsigned kRunIdBits = 40;
 /// "k3m9x2qa": base 32 without the letters i, l, o and u.
 [[nodiscard]] std::string run_id_text(std::uint64_t id);
 
-/// The IDs that begin with `text`, in any case: from `first` to `last`.
+/// The IDs that start with `text`, in any case: from `first` to `last`.
 struct RunIdRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
-/// Absent if `text` is not the beginning of an ID, at least four characters long.
+/// Absent if `text` is not the start of an ID, at least four characters long.
 [[nodiscard]] std::optional<RunIdRange> parse_run_id(std::string_view text) noexcept;
 
 }  // namespace wattle

@@ -23,7 +23,7 @@ inline constexpr const char* kSavedRunSchema = "wattle.saved/1";
 /// `FormatError`.
 [[nodiscard]] Report run_of_saved(RecordText record);
 
-/// What a list shows of a run, as an object of `wattle.history/1`.
+/// The summary of a run, as an object of `wattle.history/1`.
 [[nodiscard]] nlohmann::ordered_json summary_json(const RunSummary& run);
 
 }  // namespace wattle

@@ -210,7 +210,7 @@ SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> run
     if (is_on_this_machine(history)) {
       RunHistory open(history, RunHistory::Missing::make, patience);
       outcome.ids = open.save_all(runs).ids;
-      // What waited is safe, whatever fails here.
+      // The waiting runs are safe, whatever fails here.
       try {
         const SpoolImport taken = import_spool(open);
         outcome.taken_in = taken.runs;

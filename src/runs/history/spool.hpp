@@ -19,7 +19,7 @@ std::filesystem::path spool_run(const std::filesystem::path& history, const Save
 /// True if runs may wait for this history.
 [[nodiscard]] bool has_spool(const std::filesystem::path& history);
 
-/// What `import_spool` did.
+/// The result of `import_spool`.
 struct SpoolImport {
   std::size_t runs = 0;                 ///< that were saved
   std::vector<std::string> problems{};  ///< files that stay, one sentence for each
@@ -29,7 +29,7 @@ struct SpoolImport {
 /// left alone, with a problem. Throws as `RunHistory::save`.
 SpoolImport import_spool(RunHistory& history);
 
-/// What became of runs that are to be saved.
+/// The result of saving runs.
 struct SaveOutcome {
   std::vector<std::string> ids{};  ///< in the order of the runs; a lost run, and those after, lack
   std::string problem{};     ///< why they are not in the history, or another warning; else empty

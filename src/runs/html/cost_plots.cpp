@@ -12,7 +12,7 @@
 namespace wattle::html {
 namespace {
 
-/// Of all rows of a plot together: a page of many commands stays small.
+/// The most dots of all rows of a plot together: a page of many commands stays small.
 constexpr std::size_t kMostDots = 2000;
 /// Rows whose figures the text of a plot repeats.
 constexpr std::size_t kMostInWords = 6;

@@ -13,7 +13,7 @@
 
 namespace wattle::html {
 
-/// That of a plot of which `highest` is the highest value.
+/// The axis of a plot whose highest value is `highest`.
 struct CostUnit {
   const char* name;
   double factor;  ///< from the unit of `key_of`

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostListedOfJob = 500;  ///< runs in the table of a job
 constexpr std::size_t kMostPlots = 40;         ///< of a page
-/// Of one plot, and of all together: the page stays below 400 kB.
+/// The most columns of one plot, and of all together: the page stays below 400 kB.
 constexpr std::size_t kMostColumnsOfPlot = 360;
 constexpr std::size_t kMostColumnsOfPage = 5400;
 
@@ -47,7 +47,7 @@ std::string known_note(std::size_t known, std::size_t counted) {
       counted - known, counted);
 }
 
-/// What is left of the room of a page.
+/// The remaining room of a page.
 struct Room {
   std::size_t plots;  ///< of all runs: they share columns and stripes
   std::size_t left;   ///< that may still be drawn

@@ -1,4 +1,4 @@
-// What a benchmark cost over a parameter that was scanned.
+// The cost of a benchmark over a scanned parameter.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace wattle::html {
 
 /// The mean energy, or the time where the energy of a command is unknown, over the first parameter
 /// whose values are numbers, at least three of them; a curve for each combination of the others.
-/// Absent where there is no such parameter, or there are too many curves to tell apart.
+/// Absent where there is no such parameter, or there are too many curves to distinguish.
 [[nodiscard]] std::optional<CurvePlot> scan_plot(const BenchRecord& bench);
 
 }  // namespace wattle::html

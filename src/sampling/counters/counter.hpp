@@ -19,7 +19,7 @@ enum class StepKind : std::uint8_t {
   implausible,  ///< it jumped further than any device could have driven it: likewise unknown
 };
 
-/// What happened from one value of a counter to the next.
+/// The meaning of the step from one value of a counter to the next.
 struct CounterStep {
   StepKind kind = StepKind::first;
   /// The time was long enough for a wrap to be a reset, for several wraps, or for the kernel to

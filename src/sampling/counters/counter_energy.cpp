@@ -17,7 +17,7 @@ Joules joules(const Channel& channel, double ticks) noexcept {
   return Joules(channel.scale() * ticks);
 }
 
-/// What a counter showed at both ends of a window.
+/// The values of a counter at both ends of a window.
 struct Ends {
   Boundary first;
   Boundary last;
@@ -29,9 +29,9 @@ std::optional<Boundary> boundary(const std::optional<StoredReading>& reading) no
   return Boundary{.at = reading->first_seen, .ticks = reading->raw};
 }
 
-/// What a counter that was read often shows at `time`, where it had not been renewed for longer
-/// than it should: a line from the reading before its pause to the first one after it, whose length
-/// is the `bracket`. Absent where `time` is in no pause, or the end of it was not seen.
+/// The value of a counter at `time` in a pause, during which it was read but not renewed:
+/// interpolated from the reading before its pause to the first one after it, whose length is the
+/// `bracket`. Absent where `time` is in no pause, or the end of it was not seen.
 ///
 /// A pause is longer than two of the counter's longest usual intervals and the readings around it.
 /// It is looked for up to 100 usual intervals away.
@@ -258,7 +258,7 @@ Joules interpolated_uncertainty(const History& history, const Ends& ends, Watts 
                                            .update = channel.update});
 }
 
-/// What a reading may be away from the window's end without being counted as outside of it.
+/// The most that a reading may be away from the window's end without counting as outside of it.
 constexpr nanoseconds kReadersOwnTime = std::chrono::milliseconds(5);
 
 /// How far direct readings lie outside of the window: where one device had to be waited for, the
@@ -309,8 +309,8 @@ Joules subtract_outside(const TimeOutside& beyond, Joules energy,
   return std::max(energy - before - after, Joules(0.0));
 }
 
-/// `is_all_timed`: nothing of it was counted before the events that were forgotten, of which the
-/// energy is known, but not the time.
+/// `is_all_timed`: nothing of it was counted before the events that were forgotten, whose energy is
+/// known, but not the time.
 void set_energy(EnergyFigure& figure, const Channel& channel, Joules energy, nanoseconds known,
                 bool is_all_timed) noexcept {
   figure.energy = energy;
@@ -369,7 +369,7 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
     const CounterLag lag =
         is_whole ? counter_lag(history, window, ends->first, ends->last, energy) : CounterLag{};
     figure.common = lag.common;
-    // What was spent in the age of the first reading was spent before the begin.
+    // Energy spent during the age of the first reading was spent before the start.
     facts.power_at_begin = lag.power_before.value_or(facts.power_at_begin);
     if (beyond.before + beyond.after > nanoseconds(0)) {
       const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));

@@ -22,8 +22,8 @@ Watts power_since(const History& history, const StoredReading& earlier, const Bo
   return Joules(history.channel().scale() * ticks) / Seconds(end.at - earlier.first_seen);
 }
 
-/// The last reading that is at least so many updates before `end`; absent where it was longer
-/// before it than `farthest`, or where the counter lost track in between.
+/// The last reading that is at least this number of updates before `end`; absent where it was
+/// longer before it than `farthest`, or where the counter lost track in between.
 std::optional<StoredReading> reading_before(const History& history, const Boundary& end,
                                             int updates, nanoseconds farthest) {
   const nanoseconds update = history.channel().update.mean;
@@ -77,7 +77,7 @@ CounterLag counter_lag(const History& history, const EnergyWindow& window, const
     const Watts highest = std::max({at_end.value_or(mean), mean, before.value_or(Watts())});
     return {.common = Joules() - highest * age, .power_before = before};
   }
-  // Without a power at the end: that of the window itself, of which the bias is a part.
+  // Without a power at the end: that of the window itself, which includes the bias.
   const Joules bias = at_end ? (*before - *at_end) * age
                              : (*before * age - energy * (age / length)) / (1.0 - age / length);
   if (!update.is_observed) return {.common = kOfPublished * bias, .power_before = before};

@@ -27,9 +27,8 @@ double seen_by(const GaugeKernel& kernel, nanoseconds spacing) noexcept {
   constexpr double kBetweenBoards = 1.01;
   if (!kernel.lags)
     return std::min(1.0, Seconds(kernel.width) / (kBetweenBoards * Seconds(spacing)));
-  // What is summed up weighs the time by e^(-age / delay) from each sample on. The variance of
-  // these weights is x coth(x) - 1 for x = spacing / (2 delay), and 1/c - 1 for windows that see
-  // the part c.
+  // The sum weighs the time by e^(-age / delay) from each sample on. The variance of these weights
+  // is x coth(x) - 1 for x = spacing / (2 delay), and 1/c - 1 for windows that see the part c.
   const double x = Seconds(spacing) / (2.0 * Seconds(kernel.delay));
   return std::tanh(x) / x;
 }
@@ -44,8 +43,8 @@ TimePoint known_from(const History& history, TimePoint time) noexcept {
   return after ? after->first_seen : time;
 }
 
-/// Of a long window: the readings next to its ends, and of those in between the squares of their
-/// changes, which the timeline keeps summed up.
+/// The spread of a long window: from the readings next to its ends, and the squares of the changes
+/// in between, which the timeline sums up.
 GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint begin,
                            TimePoint end, nanoseconds near) {
   struct Added {
@@ -74,7 +73,7 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
   bool is_first = true;
   history.values().for_each_change(
       end_from, end + near, [&](const StoredReading& reading, Uint128 changes) {
-        // What is known can begin so late that both ends see the same readings.
+        // The known time can start so late that both ends see the same readings.
         if (last && reading.first_seen <= last->first_seen) return;
         if (is_first && last) {
           spread.leave_out(static_cast<double>(changes - last->changes) * scale * scale,
@@ -132,7 +131,7 @@ nanoseconds held_only(const History& history, TimePoint begin, TimePoint end) {
 }
 
 /// By how many times as much the power may go on to change, where the newest value is the first to
-/// show a change. A sample shows a whole step, or the begin of a ramp; a mean that is renewed just
+/// show a change. A sample shows a whole step, or the start of a ramp; a mean that is renewed just
 /// after a step shows any part, however small, of what the next one will. In bench/lab, 4 covers
 /// 96 % of the windows in which the power steps somewhere, 2 a little less than 95 %.
 constexpr double kMoreAfterLook = 2.0;
@@ -176,9 +175,9 @@ double drifting_changes_w2(const GaugePace& pace, const GaugeKernel& kernel,
 
 /// Values that are late move both ends of a window by the same time: what comes back in each window
 /// of the same kind is that times the power before less the power at the end. Of what was allowed
-/// for, `kLeftOfLag` is left. And a change at the begin is smeared over the values around it: of a
+/// for, `kLeftOfLag` is left. And a change at the start is smeared over the values around it: of a
 /// run that starts with it, a part falls before the window. Of the deviations from a mean lateness
-/// half are late, 0.4 standard deviations on average; readings that begin with the run smear more.
+/// half are late, 0.4 standard deviations on average; readings that start with the run smear more.
 Joules common_of(const GaugeKernel& kernel, const GaugePace& pace, const GaugeSpread& spread,
                  bool is_moved) {
   constexpr double kLeftOfLag = 0.1;
@@ -192,7 +191,7 @@ Joules common_of(const GaugeKernel& kernel, const GaugePace& pace, const GaugeSp
   return Joules() - spread.overall_rise() * late;
 }
 
-/// What the values of a window show besides their scatter.
+/// The properties of a window's values besides their scatter.
 struct SeenValues {
   bool is_moved = false;  ///< the window was, by how late they are
   bool is_open = true;    ///< none is later than the window

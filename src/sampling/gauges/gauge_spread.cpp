@@ -9,14 +9,14 @@ double unseen_part(double coverage) noexcept { return (1.0 - coverage) * (1.0 + 
 
 namespace {
 
-/// What a change that is alone between two samples costs, as a part of `unseen_part`: it is
-/// anywhere in the part 1 - c of the time that is not seen, which is off by the variance D^2 (1 -
-/// c)^2/12, or in what is seen, where the halves to its sides are. Half the squared changes of
-/// means over c of the time are D^2/2 (1 - c/3) for it. A little more, since some are not alone.
+/// The uncertainty of a lone change between two samples, as a part of `unseen_part`: it is anywhere
+/// in the part 1 - c of the time that is not seen, which is off by the variance D^2 (1 - c)^2/12,
+/// or in what is seen, where the halves to its sides are. Half the squared changes of means over c
+/// of the time are D^2/2 (1 - c/3) for it. A little more, since some are not alone.
 double of_single_changes(const GaugeSampling& sampling) noexcept {
   if (sampling.coverage >= 1.0) return 1.0;
   const double gap = 1.0 - sampling.coverage;
-  // What lags shows a change for as long as it takes, wherever it was.
+  // A lagging sensor shows a change for its whole delay, wherever the change was.
   if (sampling.lags) return std::min(0.35, 2.2 * gap);
   constexpr double kNotQuiteAlone = 1.15;
   return kNotQuiteAlone * gap * gap / (2.0 * (3.0 - sampling.coverage)) /
@@ -176,7 +176,7 @@ void GaugeSpread::leave_out(double squared_changes_w2, double watts,
 double GaugeSpread::scatter_w2(const GaugeSampling& sampling) const noexcept {
   const double of_neighbours_w2 = squared_changes_w2_ / 2.0;
   const double alone = of_single_changes(sampling);
-  // What lags is never that blind.
+  // A lagging sensor is never that blind.
   constexpr double kMostIfLagging = 3.0;
   const double most = sampling.lags ? std::min(1.0, kMostIfLagging * alone) : 1.0;
   const double unsteady = std::min(unsteadiness(alone), most);
@@ -218,7 +218,7 @@ Watts GaugeSpread::change_since(double just_begun) const noexcept {
   constexpr double kNothing = 0.1;  // of the last change: power is never quite steady
   const bool began = change_before_last_ <= kNothing * last_change_;
   const double growth = std::max(last_change_ - change_before_last_, 0.0);
-  constexpr double kOfRange = 1.0;  // a change that just began may become as large as another was
+  constexpr double kOfRange = 1.0;  // a change that just started may become as large as another was
   const double begun = last_change_ > 0.0 ? kOfRange * (highest_ - lowest_) : 0.0;
   const double trend = began ? std::max(just_begun * last_change_, begun) : last_change_ + growth;
   return Watts(std::max(trend, std::sqrt(squared_changes_w2_ / samples)));

@@ -86,7 +86,7 @@ struct GaugeSampling {
 /// Threads: one at a time.
 class GaugeSpread {
  public:
-  /// A value counts as around the begin until `begin_until`, as around the end from `end_from` on.
+  /// A value counts as around the start until `begin_until`, as around the end from `end_from` on.
   /// `spacing`: from one sample of the sensor to the next; `period`: from one reading to the next,
   /// which can be less. `is_whole`: no reading in between will be left out.
   GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing,

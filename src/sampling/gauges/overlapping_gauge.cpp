@@ -14,11 +14,11 @@ using std::chrono::nanoseconds;
 
 double squared(double x) noexcept { return x * x; }
 
-/// What the gauge shows at a time, on the line from one value to the next.
+/// The gauge's value at a time, on the line from one value to the next.
 struct InterpolatedValue {
   double level_w = 0.0;
   double slope_w_per_s = 0.0;
-  /// What the line's integral up to there is more than that of the steps, but for a constant.
+  /// The integral of the line up to there, less that of the steps, except for a constant.
   double above_steps_j = 0.0;
 };
 
@@ -154,8 +154,7 @@ struct WindowEdges {
 
 using Candidates = std::array<std::optional<WindowEdge>, 2>;
 
-/// Of all pairs the one where the power was steadiest. Absent where the gauge shows nothing at an
-/// end.
+/// The pair where the power was steadiest. Absent where the gauge shows nothing at an end.
 std::optional<WindowEdges> steadiest(const Candidates& starts, const Candidates& ends,
                                      double width_s) {
   if (!starts[0] || !ends[0]) return std::nullopt;
@@ -175,7 +174,7 @@ std::optional<WindowEdges> steadiest(const Candidates& starts, const Candidates&
   return best;
 }
 
-/// What the steps of the values add up to, each moved back by how late it is read.
+/// The sum of the steps of the values, each moved back by its delay.
 double steps_j(const History& history, const InterpolatedGauge& gauge, TimePoint from,
                TimePoint to) {
   const auto [begin, end] = std::minmax(from, to);

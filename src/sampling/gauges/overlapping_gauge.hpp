@@ -18,8 +18,8 @@ struct OverlappingEnergy {
   Watts power_change_at_end{};
 };
 
-/// What such a gauge shows, v(t), and the power P(t) are bound to each other. With a lag by d
-/// (d v' = P - v), and nearly so for means over w = 2 d where the power is steady for w,
+/// The gauge's value v(t) and the power P(t) are related. With a lag by d (d v' = P - v), and
+/// nearly so for means over w = 2 d where the power is steady for w,
 ///
 ///   integral of P from a to b = integral of v from a to b + d (v(b) - v(a))
 ///

@@ -55,7 +55,7 @@ struct GaugeWindow {
     known += other.known;
     return *this;
   }
-  /// The mean raw value over the known time, of which there is some.
+  /// The mean raw value over the known time, which is not empty.
   [[nodiscard]] double mean_raw() const noexcept {
     return static_cast<double>(raw_ns) / static_cast<double>(known.count());
   }
@@ -73,7 +73,7 @@ struct GaugeWindow {
 /// then comes a gap, and the next reading is stored again even if it has the same value.
 ///
 /// Threads: `append` from one at a time; everything else from any, at any time. No side waits for
-/// the other. A query sees all readings appended before it began, but those dropped.
+/// the other. A query sees all readings appended before it started, but those dropped.
 class Timeline {
  public:
   /// Throws `InvalidArgument` for options out of their range. This is the only allocation.

@@ -19,7 +19,7 @@ enum class TimelineKind : std::uint8_t {
 
 inline constexpr std::size_t kChunkReadings = 128;
 
-/// What all readings before a chunk add up to. Gauges only.
+/// The sum of all readings before a chunk. Gauges only.
 struct GaugeSum {
   Uint128 raw_quanta = 0;    ///< each value times the quanta that it held
   std::uint64_t quanta = 0;  ///< time covered by a value, in quanta
@@ -47,7 +47,7 @@ using ChunkWords = std::array<std::uint64_t, kMaxChunkBits / 64 + 2>;
 /// numbers are all equal takes two bytes:
 ///
 ///   tick     number of lane periods since the previous reading: 1 where the lane keeps its pace
-///   phase    time since that tick began, in quanta: how late the lane woke up
+///   phase    time since that tick started, in quanta: how late the lane woke up
 ///   (gauges) the same two for the time from first_seen to last_confirmed
 ///   value    distance to what a predictor says, the one of several that fits the chunk best
 ///

@@ -51,7 +51,7 @@ Uint128 load_wide(const SharedArray<std::uint64_t>& words, std::size_t at) noexc
 }
 
 /// Full chunks that this thread has decoded: who asks about a window asks for the same two several
-/// times, at its begin and at its end.
+/// times, at its start and at its end.
 class DecodedChunks {
  public:
   struct Entry {

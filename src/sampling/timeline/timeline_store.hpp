@@ -59,8 +59,8 @@ class TimelineStore {
     std::uint64_t number;
     const TimelineChunk* chunk;  ///< until this thread loads another chunk
   };
-  /// What `find` and `load` would give for `time`, where that is a full chunk which this thread
-  /// has loaded before; absent otherwise. Touches no memory of the store's.
+  /// The result of `find` and `load` for `time`, if that is a full chunk that this thread has
+  /// loaded before; absent otherwise. Touches no memory of the store's.
   [[nodiscard]] std::optional<Decoded> find_decoded(std::uint64_t time) const noexcept;
 
   [[nodiscard]] std::uint64_t stored() const noexcept {

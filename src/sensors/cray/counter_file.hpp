@@ -1,4 +1,4 @@
-// What a file of pm_counters shows: "46378192 J 1429816347613478 us".
+// The contents of a file of pm_counters: "46378192 J 1429816347613478 us".
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace wattle::cray {
 
-/// One sensor with the node, its CPUs, its memory and its accelerators, as far as they are there.
-/// No other interface shows these domains, so none is `taken`.
+/// One sensor with the node, its CPUs, its memory and its accelerators, if present. No other
+/// interface shows these domains, so none is `taken`.
 [[nodiscard]] Survey probe(const System& system, const TimeSource& clock,
                            const std::set<Domain>& taken);
 

@@ -48,7 +48,7 @@ bool take_field(std::string_view line, Head& head, bool& has_length) noexcept {
   return true;
 }
 
-/// Reads JSON from its begin on. After the first thing that is not as expected it is `bad`, and
+/// Reads JSON from its start on. After the first thing that is not as expected it is `bad`, and
 /// gives nothing more.
 class Scanner {
  public:
@@ -88,7 +88,7 @@ class Scanner {
     }
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
     const auto number = parse_unsigned<std::uint64_t>(rest_.substr(0, end));
-    // What goes on is a fraction, an exponent or garbage.
+    // The rest is a fraction, an exponent or garbage.
     const bool ends = end == rest_.size() || ends_value(rest_[end]);
     if (!number || !ends || (end > 1 && rest_.front() == '0')) bad_ = true;
     rest_.remove_prefix(end);

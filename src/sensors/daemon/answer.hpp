@@ -1,5 +1,5 @@
-// What a daemon answers to the one question that is asked of it: HTTP and JSON as far as they are
-// needed. Foreign bytes: nothing throws, nothing allocates, no number is made up.
+// Parses a daemon's answer to the one request that is sent: only the HTTP and JSON needed for it.
+// Foreign bytes: nothing throws, nothing allocates, no number is made up.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostCpus = 32;
 /// The counters of one CPU: a package, a die or the platform.
 struct CpuCounters {
   std::uint32_t id = 0;
-  /// What the daemon calls it, in the text of the answer; empty with zeusd and older wattled.
+  /// The daemon's name of it, in the text of the answer; empty with zeusd and older wattled.
   std::string_view domain{};
   std::optional<std::uint64_t> cpu_uj{};   ///< absent: cannot be read
   std::optional<std::uint64_t> dram_uj{};  ///< absent: there is none, or it cannot be read
@@ -38,18 +38,18 @@ struct AllCounters {
 enum class Extent : std::uint8_t {
   part,   ///< more must come
   whole,  ///< all of it, and perhaps more than it
-  none,   ///< it begins no answer
+  none,   ///< it starts no answer
 };
 
 struct Head {
   Extent extent = Extent::part;
   unsigned status = 0;
-  std::size_t body_at = 0;     ///< where the body begins
+  std::size_t body_at = 0;     ///< where the body starts
   std::size_t body_bytes = 0;  ///< how long it is
   bool closes = false;         ///< no question can follow on this connection
 };
 
-/// Looks at what came so far. The body must have a length, as those of wattled and zeusd do.
+/// Parses the bytes received so far. The body must have a length, as those of wattled and zeusd do.
 [[nodiscard]] Head parse_head(std::string_view text) noexcept;
 
 /// `{"0":{"cpu_energy_uj":5,"dram_energy_uj":null}}`, in any order and with other keys beside them;

@@ -33,7 +33,7 @@ enum class RequestOutcome : std::uint8_t {
 
 inline constexpr unsigned kStatusOk = 200;
 
-/// What came of a question. `body` holds until the next one.
+/// The result of a request. `body` holds until the next one.
 struct Reply {
   RequestOutcome outcome = RequestOutcome::failed;
   int error = 0;  ///< `errno` where nothing could be connected

@@ -22,7 +22,7 @@ ReadStatus status_without_answer(RequestOutcome outcome) noexcept {
   }
 }
 
-/// What a CPU of the daemon is; absent: nothing that this version knows.
+/// The domain of a CPU of the daemon; absent: none that this version knows.
 std::optional<Domain> domain_of(const CpuCounters& cpu, const std::vector<CpuZone>& zones) {
   if (!cpu.domain.empty()) {
     try {

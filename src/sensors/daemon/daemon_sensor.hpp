@@ -22,11 +22,11 @@ class RestartAwareCounter {
                                                     std::optional<std::uint64_t> since_ms) noexcept;
 
  private:
-  /// Each stretch begins one lower than the one before, so below everything that was in it.
+  /// Each interval starts one lower than the one before, so below everything that was in it.
   static constexpr std::uint64_t kFirstBegin = std::uint64_t{1} << 20U;
 
   std::uint64_t begin_ = kFirstBegin + 1;  ///< the raw integer of `base_`
-  std::uint64_t base_ = 0;                 ///< what was shown when the stretch began
+  std::uint64_t base_ = 0;                 ///< the value at the start of the interval
   std::uint64_t last_ = 0;
   std::optional<std::uint64_t> since_ms_{};
   bool has_last_ = false;
@@ -42,8 +42,8 @@ class DaemonSensor final : public Sensor {
   static constexpr std::chrono::seconds kRest{1};
 
   /// `counters`: what the daemon showed first; a counter that it showed there has a channel, but
-  /// each domain one, and those in `taken` none. `zones`: what zeusd's numbers mean on this
-  /// machine, as far as it is known.
+  /// each domain one, and those in `taken` none. `zones`: the known meanings of zeusd's numbers on
+  /// this machine.
   DaemonSensor(std::unique_ptr<DaemonConnection> connection, const AllCounters& counters,
                const std::vector<CpuZone>& zones, std::set<Domain> taken, const std::string& place,
                const TimeSource& clock);

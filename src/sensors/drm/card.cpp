@@ -73,7 +73,7 @@ Cards find_cards(const System& system) {
   for (const std::string& name : names) {
     if (is_card(name)) all.push_back(read_card(folder / name));
   }
-  // Of two lengths, which differ in the digits of the PCI domain, the longer is the larger number.
+  // Lengths differ in the digits of the PCI domain: the longer text is the larger number.
   std::ranges::sort(all, {}, [](const Card& card) {
     return std::tuple(card.pci_address.size(), card.pci_address, card.name);
   });

@@ -12,7 +12,7 @@
 
 namespace wattle::drm {
 
-/// What `device/uevent` says of a PCI device. Views into its text; empty where it does not say.
+/// The PCI device in `device/uevent`. Views into its text; empty if not given.
 struct PciDevice {
   std::string_view driver{};   ///< "amdgpu"
   std::string_view ids{};      ///< "1002:73BF": vendor and device

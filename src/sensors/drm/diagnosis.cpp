@@ -18,7 +18,7 @@ constexpr const char* kReadable =
     "every user may, as a rule: see who changed that (a container's rules, udev), or run wattle as "
     "root";
 
-/// What a card is that cannot be read: total_of() treats GPUs of all vendors alike.
+/// The domain of a card that cannot be read: total_of() treats GPUs of all vendors alike.
 std::vector<DomainKind> any_gpu() { return {DomainKind::amd_gpu}; }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr double kMicro = 1e-6;
 constexpr double kMilli = 1e-3;
 constexpr double kMega = 1e6;
 
-/// What a file's path begins with.
+/// The start of a file's path.
 enum class FilePlace : std::uint8_t { hwmon, device, card };
 
 /// A file that a GPU may have. Of several for one metric the first that is there counts.
@@ -70,7 +70,7 @@ constexpr std::array kDefinitions = {
     FileDefinition{Metric::clock_memory, FilePlace::hwmon, "freq2_input", 1.0},
 };
 
-/// What may pass: the GPU sleeps, is being reset, or its firmware is busy.
+/// Errors that may pass: the GPU sleeps, is being reset, or its firmware is busy.
 bool may_pass(int error) noexcept {
   return error == EAGAIN || error == EBUSY || error == EINTR || error == EPERM || error == ETIME ||
          error == ETIMEDOUT;
@@ -137,7 +137,7 @@ class CardExamination {
                          .wakes = definition.wakes,
                          .most = definition.most};
     if (!source.file) {
-      // What the hardware lacks, the driver does not show.
+      // The driver shows no file for what the hardware lacks.
       if (errno != ENOENT) missing_.push_back({definition.metric, path.string(), errno});
       return;
     }

@@ -1,4 +1,4 @@
-// What one GPU can report: found by reading its files, never by its name.
+// The channels of one GPU: found by reading its files, never by its name.
 #pragma once
 
 #include <cstdint>

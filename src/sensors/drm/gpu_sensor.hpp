@@ -9,8 +9,8 @@
 
 namespace wattle::drm {
 
-/// A GPU that sleeps is let sleep: what would wake it up is `retry` until somebody else does.
-/// Threads: any, several at once; each may stay in the driver for as long as that pleases.
+/// Never wakes a suspended GPU: channels that would wake it return `retry`. Threads: any, several
+/// at once; each may stay in the driver for as long as that pleases.
 class DrmGpuSensor final : public Sensor {
  public:
   DrmGpuSensor(DrmGpu gpu, std::shared_ptr<OpenGpuFiles> open, const TimeSource& clock)

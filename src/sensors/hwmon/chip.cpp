@@ -88,7 +88,7 @@ std::string label_of(const Chip& chip, std::string_view prefix, std::uint32_t nu
   return label.empty() && prefix == "power" ? line_in(chip.folder / (stem + "_oem_info")) : label;
 }
 
-/// What lies inside of what, by label, on NVIDIA's Grace (Grace Performance Tuning Guide, "Power
+/// Rails that contain others, by label, on NVIDIA's Grace (Grace Performance Tuning Guide, "Power
 /// and Thermal Management"). Empty: nothing known.
 std::string outer_label(std::string_view label) {
   constexpr std::string_view kSocket = " Power Socket ";

@@ -19,7 +19,7 @@ namespace {
 constexpr auto kMostMicrowatts =
     static_cast<std::uint64_t>(traits_of(DomainKind::custom).max_power.si() * 1e6);
 
-/// What may pass: the device sleeps, or the bus is busy.
+/// Errors that may pass: the device sleeps, or the bus is busy.
 bool may_pass(int error) noexcept {
   return error == EAGAIN || error == EBUSY || error == EINTR || error == ETIMEDOUT;
 }

@@ -24,7 +24,7 @@ struct ChannelFiles {
   bool is_power = true;
 };
 
-/// What the files showed. No value: none, a negative one, a status that is another.
+/// The value of the files. Absent: none, a negative one, or another status.
 [[nodiscard]] AttributeValue read_value(const ChannelFiles& source) noexcept;
 
 /// A device whose files were opened, and read once.

@@ -27,7 +27,7 @@ std::vector<std::string> names_in(const fs::path& folder, Devices& all) {
   return std::move(listing.names);
 }
 
-/// Of the machine, not of a mouse.
+/// True for a battery of the machine, not of a mouse.
 bool is_battery(const fs::path& supply) {
   return line_in(supply / "type") == "Battery" && line_in(supply / "scope") != "Device";
 }

@@ -1,6 +1,6 @@
-// What the provider reads: the chips under /sys/class/hwmon that show power or energy, and the
-// batteries under /sys/class/power_supply. Finding them reads names and folders only: no driver
-// asks its hardware.
+// The devices that the provider reads: the chips under /sys/class/hwmon that show power or energy,
+// and the batteries under /sys/class/power_supply. Finding them reads names and folders only: no
+// driver asks its hardware.
 #pragma once
 
 #include <array>
@@ -30,12 +30,12 @@ inline constexpr std::size_t kLongestWord = 24;
 /// The text of a small file; empty where it cannot be read.
 [[nodiscard]] std::string line_in(const std::filesystem::path& path);
 
-/// What is read for a channel: a number, the product of two, or what others leave of one.
+/// The files of a channel: a number, the product of two, or a difference.
 struct Files {
   std::string value{};
-  /// What is taken off the value; empty: nothing.
+  /// Subtracted from the value; empty: none.
   std::array<std::string, 2> less{};
-  /// What the value is multiplied with; empty: nothing.
+  /// Factor of the value; empty: none.
   std::string factor{};
   std::uint64_t divisor = 1;  ///< of the product
   /// The status of a battery, which must be `kDischarging`; else there is no value. Empty: none.

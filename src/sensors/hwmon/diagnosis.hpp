@@ -15,7 +15,7 @@ namespace wattle::hwmon {
 [[nodiscard]] SensorRefusal unlisted(const std::string& folder, int error);
 /// `error`: 0 for text that is no number.
 [[nodiscard]] SensorRefusal unreadable(const Channel& channel, const std::string& path, int error);
-/// What `device` shows was not read by the deadline.
+/// The channels of `device` were not read by the deadline.
 [[nodiscard]] SensorRefusal no_answer(const HwmonDevice& device, std::chrono::nanoseconds deadline);
 [[nodiscard]] SensorRefusal no_power(const Domain& battery, const std::filesystem::path& supply);
 [[nodiscard]] SensorRefusal not_discharging(const Domain& battery, const std::string& path,

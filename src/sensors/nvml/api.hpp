@@ -1,4 +1,4 @@
-// NVML as far as Wattle uses it: types, codes, and a table of functions of which each may be
+// The part of NVML that Wattle uses: types, codes, and a table of functions, each of which may be
 // missing. Declared here from NVIDIA's published interface, so that no vendor header is needed to
 // build; all of it is ABI that NVIDIA keeps across drivers ("NVML API Reference Guide").
 #pragma once

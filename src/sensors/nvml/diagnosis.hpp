@@ -11,8 +11,8 @@
 
 namespace wattle::nvml {
 
-/// What reading goes on as after such an answer. Whatever says that the handle or the driver is no
-/// good any more is `gone`; anything else may pass.
+/// The status of a reading after such an answer. Answers that make the handle or the driver
+/// unusable are `gone`; anything else may pass.
 [[nodiscard]] ReadStatus status_of(Return code) noexcept;
 
 /// "Not Supported (3)": the library's own word for a code, safe to print.

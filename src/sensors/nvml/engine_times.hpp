@@ -25,7 +25,7 @@ class EngineTimes {
             std::vector<DeviceProcess>& processes);
 
  private:
-  /// What is new, where it is time to ask.
+  /// New samples, if it is time to ask.
   std::vector<ProcessUtilization> ask(const Api& api, Handle handle, const TimeSource& clock);
   void add(const std::vector<ProcessUtilization>& samples, TimePoint now);
 

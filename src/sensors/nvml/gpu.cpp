@@ -200,7 +200,7 @@ class GpuExamination {
     const GaugeFacts& facts = definition.query == Query::usage ? facts_.usage
                               : instant                        ? facts_.instant
                                                                : facts_.average;
-    // What the old function means depends on board and driver.
+    // The meaning of the old function depends on board and driver.
     if (facts.longest_lag) channel.metric = Metric::power_average;
     channel.gauge.window = facts.window;
     channel.gauge.coverage = facts.coverage();

@@ -1,4 +1,4 @@
-// What a GPU holds itself to: read, and set.
+// Reads and changes the settings of a GPU.
 #pragma once
 
 #include <optional>

@@ -16,7 +16,7 @@ constexpr std::size_t kLargestRecord = kRecordSizes.back();
 
 using MemoryByPid = std::map<pid_t, std::optional<std::uint64_t>>;
 
-/// All records begin with the process number and, at the eighth byte, the memory it holds. Under
+/// All records start with the process number and, at the eighth byte, the memory it holds. Under
 /// MIG a process has one record for each instance it uses.
 MemoryByPid parse(std::span<const std::byte> records, std::size_t size) {
   MemoryByPid found;

@@ -71,7 +71,7 @@ void ask_utilization(const Api& api, Handle handle, Answers& answers) noexcept {
 void ask_memory(const Api& api, Handle handle, Answers& answers) noexcept {
   MemoryV2 memory;
   Return result = call(api.memory_v2, handle, &memory);
-  // What the two count as used differs: a call that fails now and then must not mix them.
+  // The two count different memory as used: a call that fails now and then must not mix them.
   if (result == Return::function_not_found || result == Return::invalid_argument) {
     Memory older;
     result = call(api.memory, handle, &older);

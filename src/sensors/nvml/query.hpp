@@ -11,7 +11,7 @@
 
 namespace wattle::nvml {
 
-/// One call of NVML, or one after the other where an older function stands in for a newer.
+/// One call of NVML, or one after the other where an older function replaces a newer.
 enum class Query : std::uint8_t {
   energy,       ///< nvmlDeviceGetTotalEnergyConsumption: mJ
   fields,       ///< nvmlDeviceGetFieldValues: mW, one item for each of `kPowerFields`
@@ -40,7 +40,7 @@ inline constexpr std::size_t kMostItems = kPowerFields.size();
 /// A choice among the items of one query.
 using Items = std::bitset<kMostItems>;
 
-/// What came back for one item. `raw` means something only with `success`.
+/// The result of one item. `raw` means something only with `success`.
 struct QueryAnswer {
   Return result = Return::unknown;
   std::uint64_t raw = 0;

@@ -22,7 +22,7 @@ std::string proc_line(const System& system, const char* file) {
   return printable(read_line((system.procfs / file).string()).value_or("unknown"));
 }
 
-/// What was seen when an event was opened.
+/// The error when an event was opened.
 struct OpenFailure {
   std::string proof;
   bool filtered;

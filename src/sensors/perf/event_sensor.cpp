@@ -12,7 +12,7 @@
 namespace wattle::perf {
 namespace {
 
-/// What one read of a group gives (perf_event_open(2), PERF_FORMAT_GROUP).
+/// The data of one read of a group (perf_event_open(2), PERF_FORMAT_GROUP).
 struct GroupValues {
   std::uint64_t members;
   std::uint64_t running_ns;

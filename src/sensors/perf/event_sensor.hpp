@@ -21,7 +21,7 @@ struct OpenEvent {
 /// Events that one read gives together. The first one leads.
 using EventGroup = std::vector<OpenEvent>;
 
-/// What the events of a group are opened with, so that `EventSensor` understands what it reads.
+/// The read format for the events of a group, as `EventSensor` expects it.
 inline constexpr std::size_t kMostInGroup = kEventNames.size();
 [[nodiscard]] std::uint64_t group_read_format() noexcept;
 

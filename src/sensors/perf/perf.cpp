@@ -51,7 +51,7 @@ struct Event {
   std::string proof{};
 };
 
-/// What was just read from a file, as proof.
+/// The contents of a file, as proof.
 std::string content_of(const fs::path& path, const std::optional<std::string>& line) {
   const int error = errno;
   if (line) return fmt::format("{} holds '{}'", path.string(), printable(*line));
@@ -246,7 +246,7 @@ class PerfProbe {
     }
   }
 
-  /// Adds the event to the last group, or begins one with it.
+  /// Adds the event to the last group, or starts one with it.
   void open(const CounterCpu& unit, const Event& event, const Domain& domain,
             std::vector<EventGroup>& groups) {
     Fd file;

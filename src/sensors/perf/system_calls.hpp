@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-// Of <linux/perf_event.h>.
+// Defined in <linux/perf_event.h>.
 struct perf_event_attr;
 
 namespace wattle::perf {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSubject = "CPU energy";
 
-/// Of all of powercap, unless a domain is named.
+/// A refusal of all of powercap, unless a domain is named.
 SensorRefusal refusal(std::string subject, std::string reason, std::string proof,
                       std::string remedy, std::string_view risk = {}) {
   return {.subject = std::move(subject),

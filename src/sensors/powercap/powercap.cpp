@@ -117,7 +117,7 @@ class PowercapProbe {
                               .scope = scope});
   }
 
-  /// What a top-level zone measures. AMD's counters are those of the package: Linux 6.9 to 6.11
+  /// The domain of a top-level zone. AMD's counters are those of the package: Linux 6.9 to 6.11
   /// shows the same one for each core complex, as if these were dies with counters of their own.
   [[nodiscard]] Domain scope_of(const Domain& domain) const {
     const bool is_package = domain.kind() == DomainKind::package;

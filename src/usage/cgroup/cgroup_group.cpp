@@ -64,7 +64,7 @@ bool is_folder(std::string_view part) noexcept {
   return std::ranges::find(kFolders, part) != kFolders.end() || part.ends_with(".slice");
 }
 
-/// What is known of the parts above.
+/// The known parts above.
 struct AbovePart {
   bool has_slurm = false;
   bool is_lxc = false;  ///< the next part is the name of a container

@@ -79,7 +79,7 @@ std::optional<std::uint64_t> CgroupTree::used_us(const std::string& path) const 
   constexpr std::uint64_t kNsPerUs = 1000;
   std::array<char, 512> buffer;
   const bool is_two = version_ == CgroupVersion::two;
-  // The paths begin with a slash.
+  // The paths start with a slash.
   const std::string file = path.substr(1) + (is_two ? "/cpu.stat" : "/cpuacct.usage");
   const Fd fd = open_below(folder_, file.c_str(), O_RDONLY);
   if (!fd) return std::nullopt;

@@ -16,7 +16,7 @@
 
 namespace wattle {
 
-/// What a control group and all below it have used since it was made.
+/// The CPU time of a control group and all below it since it was made.
 struct CgroupTime {
   CgroupGroup group;
   std::uint64_t used_us = 0;

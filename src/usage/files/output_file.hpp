@@ -35,7 +35,7 @@ class OutputFile {
   /// True while it can be added to.
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// What it holds; 0 where that is nothing to be kept small.
+  /// Size in bytes; 0 if it is not a regular file.
   [[nodiscard]] std::size_t bytes() const noexcept { return is_regular_ ? bytes_ : 0; }
 
   /// True if both write to one file, by whatever names.

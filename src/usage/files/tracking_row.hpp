@@ -1,4 +1,4 @@
-// What stands in a row of the tracking file.
+// The contents of a row of the tracking file.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct TrackingUnits {
   std::string time = "seconds";
 };
 
-/// What does not change from row to row.
+/// The values that do not change from row to row.
 struct TrackingMachine {
   std::optional<unsigned> expected_cores{};  ///< absent: all of the machine
   std::optional<double> gpu_memory_bytes{};

@@ -15,7 +15,7 @@ inline constexpr auto kFields<RSSValues> = std::tuple(Field("total_rss", &RSSVal
                                                       Field("private_rss", &RSSValues::private_rss),
                                                       Field("shared_rss", &RSSValues::shared_rss));
 
-/// Of the machine's memory, or of that of its GPUs.
+/// Fields of the machine's memory, or of its GPUs' memory.
 template <class MaxMemory>
 inline constexpr auto kMemoryFields = std::tuple(
     Field("unit", &MaxMemory::unit), Field("system_capacity", &MaxMemory::system_capacity),

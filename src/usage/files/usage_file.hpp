@@ -11,7 +11,7 @@ namespace wattle {
 
 /// A line of a usage file with its end. `tick` counts the samples from 1.
 [[nodiscard]] std::string usage_line(const ResourceUsage& usage, std::uint64_t tick);
-/// What a usage file holds of a tracker that was killed.
+/// The contents of a usage file of a killed tracker.
 struct RecoveredUsage {
   ResourceUsage usage;
   std::uint64_t ticks = 0;  ///< samples that were completed

@@ -15,7 +15,7 @@ namespace wattle {
 /// Seconds in one "hours". Throws likewise.
 [[nodiscard]] double seconds_in(std::string_view unit);
 
-/// Of `units` (CPU cores, GPUs) together, and of each of them on average; absent or 0: not known.
+/// Percentages of `units` (CPU cores, GPUs) together, and of each on average; absent or 0: unknown.
 [[nodiscard]] ProcessingUnitPercentages percentages_of(std::optional<double> max_sum,
                                                        std::optional<double> mean_sum,
                                                        std::optional<unsigned> units) noexcept;

@@ -13,14 +13,14 @@ namespace wattle {
 /// Every GPU that was found, those that were refused included.
 [[nodiscard]] std::set<Domain> gpus_found(const Survey& found);
 
-/// Of `gpus`, read and refused ones: those of `brand` ("nvidia", "amd", "intel"); absent: of one
-/// that is there, NVIDIA before AMD before Intel. Integrated GPUs, whose energy `refused` says that
-/// the processor counts, are among them only where there are no others.
+/// The GPUs of `brand` ("nvidia", "amd", "intel"), readable or refused. Default: the first brand
+/// present: NVIDIA, AMD, Intel. Integrated GPUs, whose energy the processor counts, are left out if
+/// there are others.
 [[nodiscard]] std::set<Domain> gpus_of_brand(const std::set<Domain>& gpus,
                                              const std::vector<SensorRefusal>& refused,
                                              const std::optional<std::string>& brand);
 
-/// Of `gpus`: those of `example`'s vendor that are, as it is, inside of a processor or are not.
+/// The GPUs of `example`'s vendor that are integrated into a processor, or not, as it is.
 [[nodiscard]] std::set<Domain> gpus_like(const Domain& example, const std::set<Domain>& gpus,
                                          const std::vector<SensorRefusal>& refused);
 

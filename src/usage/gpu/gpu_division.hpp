@@ -12,7 +12,7 @@
 
 namespace wattle {
 
-/// What is known of a GPU in a period.
+/// The known values of a GPU in a period.
 struct GpuLoad {
   const std::optional<std::vector<GpuUser>>& users;  ///< absent: not known
   std::string_view users_unknown{};  ///< why its users are not known, or not all of them; else ""

@@ -27,7 +27,7 @@ void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
   usage.unknown.push_back({std::move(keys), reason});
 }
 
-/// What is known of all of them where some were refused.
+/// The values known of all of them if some were refused.
 GpusUsage without_partial_sums(GpusUsage gpus) {
   gpus.memory_total_bytes.reset();
   gpus.peak_memory_used_bytes.reset();

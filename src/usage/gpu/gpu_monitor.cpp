@@ -25,7 +25,7 @@ std::optional<std::uint64_t> bytes_shown(const std::optional<double>& value) {
   return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
 }
 
-/// What the command's processes hold of one GPU.
+/// The memory of the command's processes on one GPU.
 struct Holders {
   KnownSum<std::uint64_t> main;
   KnownSum<std::uint64_t> descendants;
@@ -247,7 +247,7 @@ GpuMonitor::MeanUtilization GpuMonitor::mean_utilization(const Readings::Device&
   if (gauge == nullptr) return {};
   const GaugeWindow window = gpu.utilization.until(*gauge, began, ended);
   if (window.known <= std::chrono::nanoseconds(0)) return {};
-  // Of less than that the rest could be anything; a reading that comes late is no matter.
+  // With less than that the rest could be anything; a late reading does not matter.
   constexpr double kLeastShare = 0.9;
   const Seconds known = window.known;
   const Seconds all = ended - began;

@@ -16,7 +16,7 @@
 
 namespace wattle {
 
-/// Of the devices of `Readings`, by their places in `readings.devices()`.
+/// Which devices of `Readings` are summed up, by their places in `readings.devices()`.
 struct SummedGpus {
   std::vector<bool> included;  ///< sums are about these alone
   std::vector<bool> counted;   ///< and those of utilization about these
@@ -29,19 +29,19 @@ struct SummedGpus {
 /// Follows the devices of `Readings`. Threads: one at a time.
 class GpuMonitor {
  public:
-  /// What `Readings` has to read for it, and how often, for samples every `interval`: power at
-  /// least ten times a second; the processes on each device every `interval`, from 0.1 to 1 s.
+  /// The options of `Readings` for samples every `interval`: power at least ten times a second; the
+  /// processes on each device every `interval`, from 0.1 to 1 s.
   [[nodiscard]] static ReadingsOptions sampling(std::chrono::nanoseconds interval);
 
-  /// Tells whose a process is.
+  /// Finds out whose a process is.
   using KinshipOf = std::function<Kinship(pid_t)>;
 
   /// `readings` outlives it. `sees_files`: as `sees_files_of_all`, which is asked where it is
   /// absent.
   GpuMonitor(const Readings& readings, SummedGpus choice, std::optional<bool> sees_files = {});
 
-  /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
-  /// the command `began`. At least once a second: each list counts.
+  /// Reads the newest values, and whose the processes on each GPU are that were listed since the
+  /// command `began`. At least once a second: each list counts.
   void sample(const KinshipOf& kinship_of, TimePoint began);
 
   /// The command `began` and `ended`.
@@ -55,7 +55,7 @@ class GpuMonitor {
     std::optional<double> sum_percent;
   };
   [[nodiscard]] const Now& now() const noexcept { return now_; }
-  /// Of the devices that the sums are about; absent where one does not say.
+  /// The total memory of the summed devices; absent if one does not report it.
   [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
   /// The devices whose utilization is in the sums.
   [[nodiscard]] unsigned counted() const noexcept {
@@ -72,14 +72,15 @@ class GpuMonitor {
     std::uint64_t lists_seen = 0;  ///< number of the newest process list that was read
     bool was_used = false;
     bool was_used_by_others = false;
-    bool all_known = true;        ///< every process in every list could be told from the command's
+    bool all_known =
+        true;  ///< every process in every list could be distinguished from the command's
     bool has_mps_server = false;  ///< which works for others, who are not listed one by one
-    // Of the newest list.
+    // From the newest list.
     std::map<pid_t, Kinship> kinships;
     std::map<pid_t, std::chrono::nanoseconds> engine_times;
     std::optional<EngineUse> engine_use;   ///< absent where a process has no engine time
     std::optional<TimePoint> listed_at;    ///< the newest of the lists that count
-    std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin
+    std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the start
     std::optional<std::uint64_t> total_bytes;
     std::optional<std::uint64_t> peak_bytes;
     RunningWindow utilization;
@@ -91,7 +92,7 @@ class GpuMonitor {
     // At the last sample.
     std::optional<std::uint64_t> used_bytes;
     std::optional<double> percent;
-    // Of the newest list.
+    // From the newest list.
     std::optional<std::uint64_t> main_bytes;
     std::optional<std::uint64_t> descendants_bytes;
   };
@@ -102,7 +103,7 @@ class GpuMonitor {
   static void add_busy_time(Gpu& gpu, const ProcessList& list);
   static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
                                bool is_first_list);
-  /// Over a stretch of time.
+  /// Over an interval.
   struct MeanUtilization {
     std::optional<double> percent;
     std::string gap;  ///< why it is not known although it was read; else empty

@@ -1,4 +1,4 @@
-// What the GPUs did while a command ran: memory, utilization, temperature, and who used them.
+// The GPUs while a command ran: memory, utilization, temperature, and who used them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// One GPU over a stretch of time. Absent values are not known.
+/// One GPU over an interval. Absent values are not known.
 struct GpuUsage {
   Domain domain;
   DeviceInfo info;

@@ -17,11 +17,11 @@ namespace wattle {
 struct GpuUser {
   pid_t pid = 0;
   std::optional<std::uint64_t> memory_bytes{};
-  /// Of the time that the GPU worked in the period, 0 to 1; absent if it is not known.
+  /// The part of the GPU's working time in the period, 0 to 1; absent if unknown.
   std::optional<double> part{};
 };
 
-/// Of one GPU. Threads: one at a time.
+/// The users of one GPU. Threads: one at a time.
 class GpuUsers {
  public:
   /// A list that is older than this no longer says who uses the GPU.
@@ -36,7 +36,7 @@ class GpuUsers {
   [[nodiscard]] std::vector<GpuUser> users_of(const std::vector<DeviceProcess>& processes);
 
   std::uint64_t number_ = 0;  ///< of the newest list
-  /// What the processes of the newest list had used; absent before the first.
+  /// The use of the processes of the newest list; absent before the first.
   std::optional<std::map<pid_t, std::chrono::nanoseconds>> times_{};
   std::optional<std::vector<GpuUser>> users_{};
 };

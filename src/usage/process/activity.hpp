@@ -1,5 +1,5 @@
-// What processes do besides computing: input and output, page faults, context switches. Arithmetic
-// only.
+// The activity of processes besides computing: input and output, page faults, context switches.
+// Arithmetic only.
 #pragma once
 
 #include <sys/types.h>
@@ -25,8 +25,8 @@ struct ActivityTotals {
 };
 
 /// One number of /proc/PID/io. It holds what the process did together with the children that it
-/// waited for, which cannot be told apart; so where one ended unwaited, the larger of the two sides
-/// stands. Threads: one at a time.
+/// waited for, which cannot be distinguished; so where one ended unwaited, the larger of the two
+/// sides stands. Threads: one at a time.
 class IoLedger {
  public:
   void begin(std::int64_t value) noexcept { begin_ = now_ = value; }
@@ -57,7 +57,7 @@ class SwitchLedger {
     SwitchCounts counts{};
   };
   /// The threads there are, by rising numbers. `counts_new`: what those did that were not there
-  /// the last time is new; else they are where this begins.
+  /// the last time is new; else they are where this starts.
   void update(const std::vector<Thread>& threads, bool counts_new);
   [[nodiscard]] const SwitchCounts& total() const noexcept { return total_; }
 

@@ -8,7 +8,8 @@
 
 namespace wattle {
 
-/// Of one processor, on average; more than 100 where several ran. Absent for no time at all.
+/// The mean use of one processor in percent; more than 100 where several ran. Absent for no time at
+/// all.
 [[nodiscard]] inline std::optional<double> cpu_percent(std::chrono::nanoseconds cpu,
                                                        std::chrono::nanoseconds time) noexcept {
   using Real = std::chrono::duration<double>;
@@ -19,9 +20,9 @@ namespace wattle {
 /// Processor time, or something else that the kernel counts for a process and, apart from that, for
 /// the children that it waited for. All counts from where the process came under watch. Its
 /// children's share is known twice: by what was last seen of each that is gone, which misses what
-/// it did after that and whoever came and went unseen; and by what the kernel adds up for those
-/// that the process waited for, which misses all where it ignores SIGCHLD. Neither says too much,
-/// so the larger one holds. Threads: one at a time.
+/// it did after that and children that came and went unseen; and by what the kernel adds up for
+/// those that the process waited for, which misses all where it ignores SIGCHLD. Neither says too
+/// much, so the larger one holds. Threads: one at a time.
 template <class Amount>
 class Ledger {
  public:

@@ -68,7 +68,7 @@ struct LiveProcess {
 };
 
 /// All descendants of this process, by procfs; absent where procfs does not show it (another
-/// machine's tree). Looks at every process of the machine: 4 to 8 us for each.
+/// machine's tree). Reads every process of the machine: 4 to 8 us for each.
 [[nodiscard]] std::optional<std::vector<LiveProcess>> live_descendants(const System& system);
 
 /// A file of numbers beside `stat`: /proc/PID/statm, in bytes.

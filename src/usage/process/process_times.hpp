@@ -30,8 +30,8 @@ struct ProcessUse {
   Seconds cpu{0};
 };
 
-/// What those that are in `after` used since `before`, both as `read_process_times` gives them: who
-/// used most comes first. Who used nothing is left out, and whose use is not known: it ran before,
+/// The CPU time of the processes in `after` since `before`, both from `read_process_times`, most
+/// first. Processes that used nothing are left out, and those whose use is unknown: it ran before,
 /// but is not in `before`.
 [[nodiscard]] std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
                                                    const std::vector<ProcessTimes>& after);

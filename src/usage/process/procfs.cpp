@@ -24,7 +24,7 @@ std::size_t half_of_all_descriptors() noexcept {
   return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur / 2, kMostKept));
 }
 
-/// Of each `ProcessFile`.
+/// The name of each `ProcessFile`.
 constexpr std::array<const char*, 6> kNames = {"stat",         "statm", "status",
                                                "smaps_rollup", "io",    "children"};
 

@@ -16,7 +16,7 @@
 
 namespace wattle {
 
-/// What is read of a process.
+/// The files read of a process.
 enum class ProcessFile : std::uint8_t { stat, statm, status, smaps_rollup, io, children };
 
 /// True if its process numbers are those of this process's own system calls: /proc.

@@ -24,7 +24,7 @@
 
 namespace wattle {
 
-/// What the processes of a tree share to read their files. Not thread-safe.
+/// Buffers that the processes of a tree share to read their files. Not thread-safe.
 struct ProcessSources {
   /// /proc/PID/status, which lists the supplementary groups: room for about 1500 of them.
   using StatusText = std::array<char, std::size_t{16} << 10U>;
@@ -66,7 +66,7 @@ struct ProcessState {
   IoGap io_gap = IoGap::none;
   std::uint64_t threads = 0;
   double user_share = 0.0;  ///< of its CPU time and its children's that counts
-  CpuTicks uncounted{};     ///< used before the tracking began
+  CpuTicks uncounted{};     ///< used before the tracking started
   CpuLedger cpu{};
   ProcessActivity activity{};
   ProcessMemory memory{};

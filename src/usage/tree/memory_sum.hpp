@@ -11,17 +11,17 @@
 
 namespace wattle {
 
-/// What a sum says of a group of processes, in bytes.
+/// The memory of a group of processes, in bytes.
 struct MemoryBounds {
   std::uint64_t total_bytes = 0;
   std::uint64_t private_bytes = 0;  ///< of `total_bytes`: in no other process
   bool are_upper = false;           ///< some process's PSS is not known: bounds, not values
 };
 
-/// Processes whose proportional memory (PSS) was read, and others, of which only the resident set
-/// is known. After a fork parent and child have the same pages, so resident sets count a page as
-/// often as there are processes that have it; the machine's own account has it once. Threads: a
-/// value type.
+/// Processes whose proportional memory (PSS) was read, and others, whose resident set alone is
+/// known. After a fork parent and child have the same pages, so resident sets count a page as often
+/// as there are processes that have it; the machine's own account has it once. Threads: a value
+/// type.
 class MemorySum {
  public:
   void add(const ProportionalMemory& known) noexcept {
@@ -63,7 +63,7 @@ class MemorySum {
   }
 
  private:
-  /// Of n processes whose pages come to at most U, each once, and to R, each as often as it is
+  /// Takes n processes whose pages come to at most U, each once, and to R, each as often as it is
   /// resident: a page that several have is in R at most n times. So R <= P + n (U - P), where P are
   /// private, and P <= (n U - R) / (n - 1).
   [[nodiscard]] std::uint64_t most_private(std::uint64_t once) const noexcept {

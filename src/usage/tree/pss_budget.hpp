@@ -40,8 +40,8 @@ class PssBudget {
     left_ = std::min<Time>(left_ + (now - at_) / kShare, kLongest);
     at_ = now;
   }
-  /// What a reading is expected to take. `last`: what the last one of this process took; absent: it
-  /// was not read yet.
+  /// The expected time of a reading. `last`: what the last one of this process took; absent: it was
+  /// not read yet.
   [[nodiscard]] Time expected(std::uint64_t rss_bytes,
                               const std::optional<PssCost>& last = {}) const noexcept {
     if (last && rss_bytes <= last->rss_bytes) return last->time;

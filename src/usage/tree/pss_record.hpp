@@ -10,9 +10,8 @@
 
 namespace wattle {
 
-/// What was read of the proportional memory of one process. It is carried while nothing happens
-/// that changes it. Pages that others share with it are counted by `TreeMemory`. Threads: a value
-/// type.
+/// The proportional memory of one process, as read. It is kept until an event changes it. Pages
+/// that others share with it are counted by `TreeMemory`. Threads: a value type.
 struct PssRecord {
   ProportionalMemory memory{};
   ProcessMemory resident{};  ///< when it was read
@@ -59,7 +58,7 @@ struct PssRecord {
   }
 };
 
-/// What `TreeMemory` knows of the memory of one process. Threads: a value type.
+/// The memory of one process, as known to `TreeMemory`. Threads: a value type.
 struct KnownPss {
   std::optional<PssRecord> record{};
   std::uint64_t first_tick = 0;  ///< at which it had memory; 0: it has none

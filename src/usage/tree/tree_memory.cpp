@@ -71,12 +71,12 @@ void TreeMemory::read(TimePoint now, std::span<WatchedProcess> processes, TreeSt
     }
   }
   read_new(now);
-  // What was read can show that shared pages have changed: then others are to be read again.
+  // A reading can show that shared pages have changed: then others must be read again.
   constexpr int kMostPasses = 3;
   for (int pass = 0; pass < kMostPasses && read_changed(now); ++pass) {
   }
   refresh(now);
-  // What a process shares has changed before it was read, so all that were read now know it.
+  // The shared pages changed before they were read, so all processes read now know it.
   for (WatchedProcess* process : processes_) {
     auto& record = process->pss().record;
     if (record && record->tick == tick_) record->drift_bytes = drift_bytes_;
@@ -194,7 +194,7 @@ bool TreeMemory::read_pss(TimePoint now, WatchedProcess& process) {
   return true;
 }
 
-/// What was read since that tick shows this change already.
+/// Readings since that tick show this change already.
 void TreeMemory::note_known(std::uint64_t since_tick, std::uint64_t change) noexcept {
   for (WatchedProcess* process : processes_) {
     auto& record = process->pss().record;

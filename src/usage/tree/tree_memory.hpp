@@ -39,7 +39,7 @@ class TreeMemory {
   [[nodiscard]] std::string mechanism() const;
 
  private:
-  /// What is doubtful of the sum over a group of processes, in bytes.
+  /// The uncertain part of the sum over a group of processes, in bytes.
   struct Doubt {
     std::uint64_t sum = 0;      ///< that is doubted
     std::uint64_t unread = 0;   ///< resident sets of processes that were never read
@@ -49,7 +49,7 @@ class TreeMemory {
     std::uint64_t processes = 0;
     void add(const WatchedProcess& process, std::uint64_t drift_now) noexcept;
     void add(const Doubt& other) noexcept;
-    /// Of which no reader of the sum takes notice.
+    /// An uncertainty that does not matter to readers of the sum.
     [[nodiscard]] std::uint64_t tolerance() const noexcept { return sum / 50; }
     [[nodiscard]] std::uint64_t all() const noexcept {
       return unread + changed + std::min(drift, shared);

@@ -46,9 +46,9 @@ class TreeReader {
   /// By the numbers in procfs. Reads files.
   [[nodiscard]] Kinship kinship_of(pid_t pid) const { return tree_.kinship_of(pid); }
 
-  /// Of all processes together.
+  /// The sum over all processes.
   [[nodiscard]] CpuParts cpu_parts() const noexcept;
-  /// Of all processes together. Changes once a second, and when processes start or end.
+  /// The sum over all processes. Changes once a second, and when processes start or end.
   [[nodiscard]] Activity activity() const noexcept { return totals().activity; }
   /// Peak resident memory of the largest process while it was watched.
   [[nodiscard]] std::uint64_t peak_rss_bytes() const noexcept { return peaks_.largest_bytes(); }

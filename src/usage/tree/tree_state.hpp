@@ -94,7 +94,7 @@ struct ActivitySum {
   bool hides_switches = false;  ///< some process does: `totals` lacks its context switches
 };
 
-/// What several processes used.
+/// The use of several processes.
 struct TreeTotals {
   std::chrono::nanoseconds cpu{0};
   double user_ns = 0.0;  ///< the part of `cpu` in user mode

@@ -9,7 +9,7 @@
 
 namespace wattle::app {
 
-/// What a recording starts with.
+/// The first line of a recording.
 inline constexpr std::string_view kTopRecordStart = R"({"schema":"wattle.top_record/1")";
 /// Its first line, with the line end.
 [[nodiscard]] std::string top_record_header();

@@ -52,7 +52,7 @@ class ReplaySource : public TopSource {
     return now;
   }
 
-  /// What is left of the time until the next period passes at the new speed.
+  /// The rest of the time until the next period passes at the new speed.
   void set_speed(double speed) override {
     itimerspec left{};
     const double before = std::exchange(speed_, speed);

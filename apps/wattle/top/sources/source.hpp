@@ -24,7 +24,7 @@ class TopSource {
   [[nodiscard]] virtual std::optional<TopObservation> take() = 0;
   /// The session starts again.
   virtual void reset() {}
-  /// Of a replay.
+  /// Sets the speed of a replay.
   virtual void set_speed(double /*speed*/) {}
 };
 

@@ -24,7 +24,7 @@ std::string connection_trouble(const Json& json, const char* devices) {
   return status + (reason.empty() ? "" : ": " + reason);
 }
 
-/// Of the connections for GPUs and for CPUs, which may have a different state.
+/// The troubles of the connections for GPUs and for CPUs, whose states may differ.
 struct MachineTroubles {
   std::string gpus{};  ///< empty where there is none
   std::string cpus{};

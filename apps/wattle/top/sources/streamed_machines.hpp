@@ -19,7 +19,7 @@ class StreamedMachines {
   /// True for the last line of a period: then all machines have one. What is no reading of a
   /// machine is ignored.
   bool take(std::string_view line);
-  /// What is known now. `length` is that since the last call.
+  /// The present values. `length` is the time since the last call.
   [[nodiscard]] TopObservation observe();
 
  private:
