@@ -178,9 +178,9 @@ struct SummaryFile {
   std::uint64_t bad_rows = 0;
   /// Good rows whose GPU nothing shows: they count in the figures of all GPUs alone.
   std::uint64_t unassigned_rows = 0;
-  /// The evidence of which rows are of one GPU: "index", "uuid", "serial", "pci.bus_id", or "order
-  /// of rows". With "order of rows" it adds the evidence of the number of GPUs. Empty for files
-  /// that have none.
+  /// The evidence that assigns rows to a GPU: "index", "uuid", "serial", "pci.bus_id", or "order of
+  /// rows". With "order of rows" it adds the evidence of the number of GPUs. Empty for files that
+  /// have none.
   std::string gpus_by;
   std::string problem;  ///< why nothing or not all could be read; else empty
   /// How it was read where that is not as usual: "UTF-16", "power is power.draw.instant"; else

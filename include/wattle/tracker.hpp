@@ -242,9 +242,10 @@ class WATTLE_EXPORT Tracker {
   enum class State : std::uint8_t { NEW, STARTED, STOPPED };
 
   /// Searches for GPUs, which can take two seconds where a driver does not answer. Throws
-  /// `InvalidArgument`, which lists valid values, for an option out of its range, an existing file,
-  /// or a process that does not exist or has ended. Throws `NoSuchDevice` for a GPU that does not
-  /// exist; `WriteError` if a file cannot be written. A machine without sensors is no error.
+  /// `InvalidArgument`, which lists valid values, for an option out of its range or an existing
+  /// file. Also for a process that does not exist or has ended. Throws `NoSuchDevice` for a GPU
+  /// that does not exist; `WriteError` if a file cannot be written. A machine without sensors is no
+  /// error.
   explicit Tracker(const TrackerOptions& options = {});
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;

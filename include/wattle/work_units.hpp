@@ -7,8 +7,8 @@
 //   std::cout << units.report();
 //
 // At each moment the power is divided among the units that run then, by their weights. So all
-// units, the idle power and the time without units add up to what was measured. docs/units.md
-// explains what such a share means, and when not to believe it.
+// units, the idle power and the time without units add up to what was measured. See docs/units.md
+// for the meaning and the limits of such a share.
 #pragma once
 
 #include <chrono>

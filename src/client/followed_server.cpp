@@ -101,7 +101,7 @@ void FollowedServer::note_trouble(Trouble::Kind kind, const std::string& what) {
   trouble_ = {.kind = kind, .what = printable(server_.endpoint) + ": " + what};
 }
 
-// What is served
+// Finding what is served
 
 void FollowedServer::set_up() {
   sets_up_ = true;
@@ -320,7 +320,7 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
       /*is_last=*/true);
 }
 
-// What is due
+// Timing of requests
 
 void FollowedServer::check_settled() {
   if (progress_ != Progress::reached || sets_up_ || seeds_asked_ > 0) return;

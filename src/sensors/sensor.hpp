@@ -139,7 +139,7 @@ struct Channel {
   Scope scope = Scope::device;
   /// Means something for every other metric.
   GaugeTraits gauge{};
-  /// A reading takes so long that it belongs on the slow lane: about once a second, no more.
+  /// A reading is slow: it belongs on the slow lane, about once a second.
   bool costly = false;
 
   /// SI value = raw integer x scale.
