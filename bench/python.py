@@ -95,6 +95,12 @@ def blocks(paths):
         def process(self, trace):
             pass
 
+    units = wattle.Units(period=60, lag=0)
+
+    def unit():
+        with units.unit("request"):
+            pass
+
     handler = Ignore()
     zeus = ZeusMonitor(gpu_indices=[])
 
@@ -109,6 +115,7 @@ def blocks(paths):
     return {
         "with wattle.measure()": measure,
         "the same, with its value": measure_and_print,
+        "a unit of work": unit,
         "Python, open and read": open_and_read,
         "compat: a window of Zeus": zeus_window,
         "compat: a context of pyJoules": pyjoules,

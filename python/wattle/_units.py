@@ -24,6 +24,8 @@ class Unit:
     task at a time.
     """
 
+    __slots__ = ("__weakref__", "_arguments", "_tokens", "_unit", "_units")
+
     def __init__(
         self,
         units: Units | None,
@@ -55,7 +57,9 @@ class Unit:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.end()
+        unit = self._unit
+        if unit is not None and unit.is_running:
+            unit.end()
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
