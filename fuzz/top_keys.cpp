@@ -21,7 +21,7 @@ FUZZ_TARGET(top_keys)(const unsigned char* data, std::size_t size) {
   fuzz::require(!is_short || keys == same, "bytes mean the same one by one");
 
   TopView view;
-  view.units.push_back({.kind = TopUnit::Kind::kilowatt_hours});
+  view.units.push_back({.dimension = TopUnit::Dimension::kilowatt_hours});
   const TopHits hits{.line = 3, .columns = {{TopSort::cpu, 0, 10}}, .page = 5, .furthest = 7};
   for (const Key& key : keys) {
     fuzz::require(fuzz::is_clean(key.text), "a key is a character");

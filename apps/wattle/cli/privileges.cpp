@@ -14,7 +14,7 @@ namespace wattle::app {
 namespace {
 
 /// The capabilities of a thread; the kernel takes 64 in two words.
-struct Capabilities {
+struct ThreadCapabilities {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> words{};
 
@@ -37,7 +37,7 @@ void lower_privileges() noexcept {
   if (!has_foreign_privileges()) return;
   bool lowered = take_ids(::getuid(), ::getgid());
   if (::getuid() != 0) {
-    Capabilities capabilities;
+    ThreadCapabilities capabilities;
     lowered = lowered && capabilities.get();
     for (auto& word : capabilities.words) word.effective = 0;
     lowered = lowered && capabilities.set();
@@ -55,7 +55,7 @@ void raise_privileges() noexcept {
   if (::getresgid(&real, &effective, &saved_group) != 0) return;
   // If a capability cannot be raised, the kernel refuses the calls that need it.
   (void)take_ids(saved_user, saved_group);
-  Capabilities capabilities;
+  ThreadCapabilities capabilities;
   if (!capabilities.get()) return;
   for (auto& word : capabilities.words) word.effective = word.permitted;
   (void)capabilities.set();
@@ -66,7 +66,7 @@ void drop_privileges() noexcept {
   const uid_t user = ::getuid();
   const gid_t group = ::getgid();
   bool dropped = ::setresgid(group, group, group) == 0 && ::setresuid(user, user, user) == 0;
-  if (user != 0) dropped = dropped && Capabilities{}.set();
+  if (user != 0) dropped = dropped && ThreadCapabilities{}.set();
   if (!dropped) ::_exit(kRunFailed);
   // The kernel made the process undumpable, which hides its own /proc/self from it; without
   // privileges there is nothing left to protect.

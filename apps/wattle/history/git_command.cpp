@@ -85,7 +85,7 @@ void GitCommand::set(const std::string& name, const std::string& value) {
   settings_.push_back(name + "=" + value);
 }
 
-GitCommand::Answer GitCommand::run(const std::vector<std::string>& words) {
+GitCommand::GitAnswer GitCommand::run(const std::vector<std::string>& words) {
   std::vector<std::string> all = {"git", "-C", worktree_};
   const auto add = [&](std::string_view setting) {
     all.emplace_back("-c");
@@ -99,7 +99,7 @@ GitCommand::Answer GitCommand::run(const std::vector<std::string>& words) {
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
-  Answer answer;
+  GitAnswer answer;
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return answer;
   const Fd out(ends[0]);

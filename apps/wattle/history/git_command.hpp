@@ -23,11 +23,11 @@ class GitCommand {
       : worktree_(std::move(worktree)), deadline_(deadline) {}
 
   /// How a command ended, and what it wrote: at most 1 MiB.
-  struct Answer {
+  struct GitAnswer {
     std::optional<int> code;  ///< absent: killed, or it could not be started
     std::string out;
   };
-  [[nodiscard]] Answer run(const std::vector<std::string>& words);
+  [[nodiscard]] GitAnswer run(const std::vector<std::string>& words);
 
   /// `-c` of each further command.
   void set(const std::string& name, const std::string& value);

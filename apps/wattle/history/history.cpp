@@ -31,7 +31,7 @@ bool is_whole(RunHistory& history) {
   return damage.empty();
 }
 
-int list(RunHistory& history, const HistoryOptions& options) {
+int list(RunHistory& history, const RunHistoryOptions& options) {
   constexpr std::size_t kShown = 20;
   HistoryFilter filter = options.filter;
   const bool is_for_people = !options.json && !options.csv;
@@ -49,7 +49,7 @@ int list(RunHistory& history, const HistoryOptions& options) {
   return runs.empty() && is_for_people ? kNoSuchRun : 0;
 }
 
-int show(RunHistory& history, const HistoryOptions& options) {
+int show(RunHistory& history, const RunHistoryOptions& options) {
   std::string text;
   for (const std::string& id : options.words) {
     const SavedRun run = history.get(id);
@@ -60,7 +60,7 @@ int show(RunHistory& history, const HistoryOptions& options) {
   return is_whole(history) ? 0 : kNoSuchRun;
 }
 
-int export_all(RunHistory& history, const HistoryOptions& options) {
+int export_all(RunHistory& history, const RunHistoryOptions& options) {
   if (options.csv) {
     Output::open("-", false).write(list_csv(history.list(options.filter)));
     return is_whole(history) ? 0 : kNoSuchRun;
@@ -120,7 +120,7 @@ bool import_file(RunHistory& history, const std::string& path) {
   return bad == 0 && lines.error() == 0;
 }
 
-int import(RunHistory& history, const HistoryOptions& options) {
+int import(RunHistory& history, const RunHistoryOptions& options) {
   bool is_whole = true;
   for (const std::string& path : options.words) is_whole = import_file(history, path) && is_whole;
   return is_whole ? 0 : kRunFailed;
@@ -138,7 +138,7 @@ int check(RunHistory& history) {
   return found.damaged.empty() && found.doubtful.empty() ? 0 : kNoSuchRun;
 }
 
-int act(RunHistory& history, const HistoryOptions& options) {
+int act(RunHistory& history, const RunHistoryOptions& options) {
   switch (options.action) {
     case HistoryAction::list:
       return list(history, options);
@@ -171,7 +171,7 @@ void take_in(RunHistory& history) {
 
 }  // namespace
 
-int execute(const HistoryOptions& options) {
+int execute(const RunHistoryOptions& options) {
   const Settings settings = read_settings();
   for (const std::string& problem : settings.problems) complain("ignored: " + problem);
   try {

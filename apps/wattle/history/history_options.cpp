@@ -45,7 +45,7 @@ examples:
 
 /// The options as they are written.
 struct RawHistory {
-  HistoryOptions history;
+  RunHistoryOptions history;
   std::vector<std::string> words;  ///< "show", "k3m9x2qa"
   std::vector<std::string> tags;
   std::string since;
@@ -53,7 +53,7 @@ struct RawHistory {
   std::string limit;
 
   void add(CLI::App& command);
-  [[nodiscard]] HistoryOptions checked(const CommandLine& line) const;
+  [[nodiscard]] RunHistoryOptions checked(const CommandLine& line) const;
 };
 
 constexpr double kSecondsPerDay = 86'400.0;
@@ -130,8 +130,8 @@ void RawHistory::add(CLI::App& command) {
   command.add_flag("--csv", history.csv, "Comma-separated values on stdout")->excludes(json);
 }
 
-HistoryOptions RawHistory::checked(const CommandLine& /*line*/) const {
-  HistoryOptions options = history;
+RunHistoryOptions RawHistory::checked(const CommandLine& /*line*/) const {
+  RunHistoryOptions options = history;
   constexpr std::array<std::pair<std::string_view, HistoryAction>, 6> kActions = {
       {{"list", HistoryAction::list},
        {"show", HistoryAction::show},
@@ -178,7 +178,7 @@ extern constinit const Subcommand kHistorySubcommand = {.name = "history",
                                                         .summary = "List, show and move saved runs",
                                                         .arguments = " [ACTION [ID|FILE...]]",
                                                         .add = add_options<RawHistory>,
-                                                        .run = execute_with<HistoryOptions>};
+                                                        .run = execute_with<RunHistoryOptions>};
 
 double parse_time(const std::string& text, std::string_view option, double now_unix_s) {
   if (const auto age = parse_age(text)) return now_unix_s - *age;

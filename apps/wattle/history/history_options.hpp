@@ -13,7 +13,7 @@ namespace wattle::app {
 enum class HistoryAction : std::uint8_t { list, show, remove, export_all, import, check };
 
 /// `wattle history`.
-struct HistoryOptions {
+struct RunHistoryOptions {
   HistoryAction action = HistoryAction::list;
   std::vector<std::string> words{};  ///< IDs, or files
   HistoryFilter filter{};
@@ -21,7 +21,7 @@ struct HistoryOptions {
   bool csv = false;
 };
 
-int execute(const HistoryOptions& options);
+int execute(const RunHistoryOptions& options);
 
 /// "2026-11-21", "2026-11-21 10:00", "2026-11-21T10:00:00" in the local zone, or "3d", "12h",
 /// "30min", "90s", "2w" before `now_unix_s`. Throws `InvalidArgument`, which names `option`.

@@ -86,12 +86,12 @@ Json gauge_json(const GaugeTraits& gauge) {
 }
 
 /// `measured`: null where it was not.
-Channel best_known(const Channel& assumed, const Measured* measured) {
+Channel best_known(const Channel& assumed, const MeasuredChannel* measured) {
   return measured != nullptr ? with_discovered(assumed, *measured) : assumed;
 }
 
 /// `measured`: of the first way; null where it was not measured.
-Json channel_json(const Ways& ways, const Measured* measured) {
+Json channel_json(const Ways& ways, const MeasuredChannel* measured) {
   const Channel channel = best_known(ways.front(), measured);
   Json alternatives = Json::array();
   for (const Channel& other : std::span(ways).subspan(1)) {
@@ -129,7 +129,7 @@ std::string reach_text(const CounterTraits& counter) {
   return counter.modulus != 0 ? "wraps after " + reach : "never wraps if read within " + reach;
 }
 
-std::string gauge_text(const Channel& assumed, const Measured* measured) {
+std::string gauge_text(const Channel& assumed, const MeasuredChannel* measured) {
   const Channel channel = best_known(assumed, measured);
   // Otherwise the measured period is printed.
   const bool shows_update = measured == nullptr || !measured->seen;
@@ -165,7 +165,7 @@ std::string counter_text(const Ways& ways) {
 }
 
 /// `measured`: of the first way; null where it was not measured.
-std::string channel_text(const Ways& ways, const Measured* measured) {
+std::string channel_text(const Ways& ways, const MeasuredChannel* measured) {
   const bool is_counter = ways.front().metric == Metric::energy;
   std::string text = is_counter ? counter_text(ways) : gauge_text(ways.front(), measured);
   if (measured != nullptr) text += measured_text(*measured);
@@ -247,11 +247,11 @@ std::vector<std::pair<Channel, std::string>> counter_kinds(const std::vector<Sur
 
 /// Keeps how often counters are renewed for later runs: what was kept of others stays. What is
 /// printed of that; empty where nothing was found.
-std::string keep(const std::vector<Measured>& measured,
+std::string keep(const std::vector<MeasuredChannel>& measured,
                  const std::vector<std::pair<Channel, std::string>>& kinds) {
   std::vector<KeptUpdate> kept;
   for (const auto& [channel, kind] : kinds) {
-    const Measured* const found = find(measured, channel);
+    const MeasuredChannel* const found = find(measured, channel);
     const bool is_known = found != nullptr && found->channel.source == channel.source &&
                           found->seen && found->seen->doubt == PeriodDoubt::none;
     const bool is_new = std::ranges::find(kept, kind, &KeptUpdate::sensor) == kept.end();
@@ -313,7 +313,7 @@ int execute(const SensorsOptions& options) {
   std::string text;
   Json devices = devices_of(surveys, text);
   Json sources = sources_json(surveys);
-  std::vector<Measured> measured;
+  std::vector<MeasuredChannel> measured;
   std::string kept;
   if (options.measure) {
     const auto kinds = counter_kinds(surveys);
@@ -323,7 +323,7 @@ int execute(const SensorsOptions& options) {
   }
   Json channels = Json::array();
   for (const Ways& ways : quantities) {
-    const Measured* const of_channel = find(measured, ways.front());
+    const MeasuredChannel* const of_channel = find(measured, ways.front());
     text += channel_text(ways, of_channel);
     channels.push_back(channel_json(ways, of_channel));
   }

@@ -85,11 +85,11 @@ bool is_stdout(const std::string& path) {
 
 Output Output::open(const std::string& path, bool append) {
   const std::optional<int> number = is_stdout(path) ? STDOUT_FILENO : descriptor_of(path);
-  if (number == STDOUT_FILENO) return Output(Stream{.name = "stdout", .fd = open_stdout()});
+  if (number == STDOUT_FILENO) return Output(OpenStream{.name = "stdout", .fd = open_stdout()});
   if (number) {
     Fd copy(::fcntl(*number, F_DUPFD_CLOEXEC, 3));
     if (!copy) throw WriteError(path, errno);
-    return Output(Stream{.name = path, .fd = std::move(copy)});
+    return Output(OpenStream{.name = path, .fd = std::move(copy)});
   }
   using Mode = WholeFile::Mode;
   return Output(WholeFile(path, append ? Mode::extend : Mode::replace));
@@ -101,7 +101,7 @@ void Output::write(std::string_view text) {
   if (auto* const file = std::get_if<WholeFile>(&target_)) {
     return file->write(safe_output(text, Colors::none));
   }
-  auto& stream = std::get<Stream>(target_);
+  auto& stream = std::get<OpenStream>(target_);
   int error = write_all(stream.fd.get(), safe_for(stream.fd.get(), text));
   // Some file systems report only now that the disk is full.
   if (::close(stream.fd.release()) != 0 && error == 0 && errno != EINTR) error = errno;

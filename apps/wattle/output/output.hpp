@@ -37,13 +37,13 @@ class Output {
   void write(std::string_view text);
 
  private:
-  struct Stream {
+  struct OpenStream {
     std::string name;
     Fd fd;
   };
-  explicit Output(std::variant<Stream, WholeFile> target) : target_(std::move(target)) {}
+  explicit Output(std::variant<OpenStream, WholeFile> target) : target_(std::move(target)) {}
 
-  std::variant<Stream, WholeFile> target_;
+  std::variant<OpenStream, WholeFile> target_;
 };
 
 /// True for "-" and other names of stdout.

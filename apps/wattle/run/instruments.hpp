@@ -27,7 +27,7 @@ struct InstrumentOptions {
   TrackingUnits units{};  ///< of the files
   pid_t command = 0;
   std::set<pid_t> strangers{};  ///< children of this process that are not the command's
-  std::optional<Series> series{};
+  std::optional<SeriesFile> series{};
   std::optional<UnitRows> unit_rows{};
   detail::UnitDone on_unit{};  ///< gets each unit of work whose energy is final; may be empty
   std::unique_ptr<UsageFiles> files{};  ///< null: none
@@ -107,7 +107,7 @@ class Instruments {
   std::unique_ptr<detail::MarkedUnits> work_units_;  ///< from the first mark of one on
   std::optional<UnitsReport> units_report_;
   ShareMoments share_moments_;
-  std::optional<Series> series_;
+  std::optional<SeriesFile> series_;
   std::optional<UnitRows> unit_rows_;
   detail::UnitDone on_unit_;
   std::chrono::nanoseconds status_period_;

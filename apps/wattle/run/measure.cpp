@@ -27,7 +27,7 @@ using std::chrono::seconds;
 constexpr seconds kAnswerTime{2};
 
 /// Channels that are read together.
-struct Phase {
+struct MeasuringPhase {
   ChannelSet channels;
   Polling polling;
 };
@@ -40,29 +40,29 @@ constexpr Polling kPower{.length = seconds(4), .pause = milliseconds(1)};
 constexpr Polling kOthers{.length = milliseconds(1500), .pause = milliseconds(1)};
 constexpr Polling kCostly{.length = milliseconds(1000), .pause = milliseconds(100)};
 
-std::vector<Phase> phases_of(const Sensor& sensor, ChannelSet wanted) {
+std::vector<MeasuringPhase> phases_of(const Sensor& sensor, ChannelSet wanted) {
   if (!sensor.may_block()) return {{.channels = wanted, .polling = kCounters}};
-  Phase power{.channels = {}, .polling = kPower};
-  Phase others{.channels = {}, .polling = kOthers};
-  Phase costly{.channels = {}, .polling = kCostly};
+  MeasuringPhase power{.channels = {}, .polling = kPower};
+  MeasuringPhase others{.channels = {}, .polling = kOthers};
+  MeasuringPhase costly{.channels = {}, .polling = kCostly};
   for (std::size_t i = 0; i < sensor.channels().size(); ++i) {
     if (!wanted[i]) continue;
     const Channel& channel = sensor.channels()[i];
     const bool is_power =
         channel.metric == Metric::energy || channel.metric == Metric::power_instant ||
         channel.metric == Metric::power_average || channel.metric == Metric::power_memory;
-    Phase& phase = channel.costly ? costly : is_power ? power : others;
+    MeasuringPhase& phase = channel.costly ? costly : is_power ? power : others;
     phase.channels.set(i);
   }
-  std::vector<Phase> phases = {power, others, costly};
-  std::erase_if(phases, [](const Phase& phase) { return phase.channels.none(); });
+  std::vector<MeasuringPhase> phases = {power, others, costly};
+  std::erase_if(phases, [](const MeasuringPhase& phase) { return phase.channels.none(); });
   return phases;
 }
 
 /// The observation of each channel of a sensor.
 using Results = std::vector<std::optional<Observation>>;
 
-void take(Results& results, const Phase& phase, const std::vector<Observation>& seen) {
+void take(Results& results, const MeasuringPhase& phase, const std::vector<Observation>& seen) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (phase.channels[i]) results[i] = seen[i];
   }
@@ -70,10 +70,10 @@ void take(Results& results, const Phase& phase, const std::vector<Observation>& 
 
 /// Takes the sensor: its driver may never let go of it. Goes through the phases for as long as the
 /// driver answers. What it did not answer is absent.
-Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Phase>& phases) {
+Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<MeasuringPhase>& phases) {
   const std::shared_ptr<Sensor> sensor = std::move(owned);
   Results results(sensor->channels().size());
-  for (const Phase& phase : phases) {
+  for (const MeasuringPhase& phase : phases) {
     const auto run = [sensor, phase](std::size_t, const auto& is_awaited) {
       return observe(*sensor, phase.channels, phase.polling, machine_clock(), is_awaited);
     };
@@ -86,23 +86,23 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Phase>& p
   return results;
 }
 
-Results measure_here(Sensor& sensor, const std::vector<Phase>& phases) {
+Results measure_here(Sensor& sensor, const std::vector<MeasuringPhase>& phases) {
   Results results(sensor.channels().size());
-  for (const Phase& phase : phases) {
+  for (const MeasuringPhase& phase : phases) {
     take(results, phase, observe(sensor, phase.channels, phase.polling, machine_clock()));
   }
   return results;
 }
 
 /// The sensor's channels that no sensor before it has shown.
-ChannelSet new_channels(const Sensor& sensor, const std::vector<Measured>& measured) {
+ChannelSet new_channels(const Sensor& sensor, const std::vector<MeasuredChannel>& measured) {
   return channels_where(sensor,
                         [&](const Channel& channel) { return find(measured, channel) == nullptr; });
 }
 
-nanoseconds length_of(const std::vector<Phase>& phases) {
+nanoseconds length_of(const std::vector<MeasuringPhase>& phases) {
   nanoseconds length{0};
-  for (const Phase& phase : phases) length += phase.polling.length;
+  for (const MeasuringPhase& phase : phases) length += phase.polling.length;
   return length;
 }
 
@@ -138,7 +138,7 @@ std::string value_text(const Channel& channel, std::uint64_t raw) {
 }
 
 /// Why the period is not known, or not more than a bound; empty where it is known.
-std::string reason_of(const Measured& measured) {
+std::string reason_of(const MeasuredChannel& measured) {
   if (!measured.seen)
     return fmt::format("the driver did not answer within {} s", kAnswerTime.count());
   const PeriodDoubt doubt = measured.seen->doubt;
@@ -177,16 +177,16 @@ Json seconds_json(nanoseconds time) { return Seconds(time).count(); }
 
 }  // namespace
 
-std::vector<Measured> measure(std::vector<Survey>& surveys,
-                              const std::function<void(std::string_view)>& show) {
-  std::vector<Measured> measured;
+std::vector<MeasuredChannel> measure(std::vector<Survey>& surveys,
+                                     const std::function<void(std::string_view)>& show) {
+  std::vector<MeasuredChannel> measured;
   nanoseconds left = longest(surveys);
   for (Survey& found : surveys) {
     for (std::unique_ptr<Sensor>& sensor : found.sensors) {
       const ChannelSet wanted = new_channels(*sensor, measured);
       if (wanted.none()) continue;
       const std::vector<Channel> channels(sensor->channels().begin(), sensor->channels().end());
-      const std::vector<Phase> phases = phases_of(*sensor, wanted);
+      const std::vector<MeasuringPhase> phases = phases_of(*sensor, wanted);
       if (show) {
         show(fmt::format("measuring {}, about {:.0f} s left", channels.front().domain.name(),
                          std::ceil(Seconds(left).count())));
@@ -203,15 +203,16 @@ std::vector<Measured> measure(std::vector<Survey>& surveys,
   return measured;
 }
 
-const Measured* find(const std::vector<Measured>& measured, const Channel& channel) noexcept {
-  const auto found = std::ranges::find_if(measured, [&](const Measured& one) {
+const MeasuredChannel* find(const std::vector<MeasuredChannel>& measured,
+                            const Channel& channel) noexcept {
+  const auto found = std::ranges::find_if(measured, [&](const MeasuredChannel& one) {
     return one.channel.domain == channel.domain && one.channel.metric == channel.metric &&
            one.channel.scope == channel.scope;
   });
   return found != measured.end() ? &*found : nullptr;
 }
 
-Channel with_discovered(Channel channel, const Measured& measured) {
+Channel with_discovered(Channel channel, const MeasuredChannel& measured) {
   if (!measured.seen) return channel;
   if (measured.seen->interval.known()) channel.update = measured.seen->interval;
   const GaugeFacts facts{.window = channel.gauge.window, .update = channel.update};
@@ -219,7 +220,7 @@ Channel with_discovered(Channel channel, const Measured& measured) {
   return channel;
 }
 
-std::string measured_text(const Measured& measured) {
+std::string measured_text(const MeasuredChannel& measured) {
   constexpr const char* kIndent = "\t  ";
   if (!measured.seen) return fmt::format("{}measured: {}\n", kIndent, reason_of(measured));
   const Observation& seen = *measured.seen;
@@ -237,7 +238,7 @@ std::string measured_text(const Measured& measured) {
                             fine_text(seen.longest_call));
 }
 
-nlohmann::ordered_json measured_json(const Measured& measured) {
+nlohmann::ordered_json measured_json(const MeasuredChannel& measured) {
   const std::string reason = reason_of(measured);
   const nanoseconds assumed = measured.channel.update.mean;
   const Observation seen = measured.seen.value_or(Observation{});

@@ -14,7 +14,7 @@
 namespace wattle::app {
 
 /// The findings about a channel.
-struct Measured {
+struct MeasuredChannel {
   Channel channel;
   std::optional<Observation> seen{};  ///< absent: the driver did not answer
 };
@@ -24,18 +24,18 @@ struct Measured {
 /// does not answer for two seconds is given up. Takes the sensors that may block out of `surveys`:
 /// a thread may still be inside of one. `show` is called before each device with a text for the
 /// user: "nvidia_gpu_0, about 12 s left".
-[[nodiscard]] std::vector<Measured> measure(std::vector<Survey>& surveys,
-                                            const std::function<void(std::string_view)>& show = {});
+[[nodiscard]] std::vector<MeasuredChannel> measure(
+    std::vector<Survey>& surveys, const std::function<void(std::string_view)>& show = {});
 
 /// Null where it was not measured.
-[[nodiscard]] const Measured* find(const std::vector<Measured>& measured,
-                                   const Channel& channel) noexcept;
+[[nodiscard]] const MeasuredChannel* find(const std::vector<MeasuredChannel>& measured,
+                                          const Channel& channel) noexcept;
 
 /// The channel with what was discovered in place of what was assumed.
-[[nodiscard]] Channel with_discovered(Channel channel, const Measured& measured);
+[[nodiscard]] Channel with_discovered(Channel channel, const MeasuredChannel& measured);
 
 /// Two indented lines.
-[[nodiscard]] std::string measured_text(const Measured& measured);
-[[nodiscard]] nlohmann::ordered_json measured_json(const Measured& measured);
+[[nodiscard]] std::string measured_text(const MeasuredChannel& measured);
+[[nodiscard]] nlohmann::ordered_json measured_json(const MeasuredChannel& measured);
 
 }  // namespace wattle::app

@@ -124,7 +124,7 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
   const TimePoint end = instruments.end();
   marks.close();
   if (estimator) estimator->stop();
-  const Collected collected = parts.supervisor.collect(options.system);
+  const CollectedCommand collected = parts.supervisor.collect(options.system);
 
   fill_report(report,
               {.begin = begin,

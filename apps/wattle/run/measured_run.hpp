@@ -38,7 +38,7 @@ struct RunParts {
   Launcher& launcher;
   const TaskClock& task_clock;
   Supervisor& supervisor;
-  std::optional<Series> series{};
+  std::optional<SeriesFile> series{};
   std::optional<UnitRows> unit_rows{};
   detail::UnitDone on_unit{};
   std::unique_ptr<UsageFiles> files{};

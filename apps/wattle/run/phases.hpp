@@ -48,15 +48,15 @@ class Phases {
                                     const std::string& no_processes) const;
 
  private:
-  struct Span {
+  struct PhaseEnds {
     SharedEnd begin;
     SharedEnd end;
   };
-  struct Row {
+  struct PhaseRow {
     std::string name;
     std::optional<std::size_t> parent;
     std::size_t depth = 0;
-    std::vector<Span> spans{};
+    std::vector<PhaseEnds> spans{};
     std::optional<std::uint64_t> peak_memory_bytes{};
   };
   struct Open {
@@ -68,10 +68,10 @@ class Phases {
   void end(std::size_t place, const SharedEnd& here);
   [[nodiscard]] std::optional<std::size_t> row_of(const std::string& name,
                                                   std::optional<std::size_t> parent);
-  static void see(Row& row, std::uint64_t memory_bytes) noexcept;
+  static void see(PhaseRow& row, std::uint64_t memory_bytes) noexcept;
   [[nodiscard]] std::vector<std::size_t> tree_order() const;
 
-  std::vector<Row> rows_;
+  std::vector<PhaseRow> rows_;
   std::vector<Open> open_;  ///< in the order of their starts
   std::size_t spans_ = 0;
   std::uint64_t marks_ = 0;

@@ -46,7 +46,7 @@ struct Outputs {
   std::optional<Output> text;  ///< absent: stderr
   std::optional<Output> json;
   std::optional<Output> html;
-  std::optional<Series> series;
+  std::optional<SeriesFile> series;
   std::optional<UnitRows> unit_rows;
   std::unique_ptr<UsageFiles> files;
   std::optional<RunTelemetry> telemetry;
@@ -160,7 +160,7 @@ int end_unstarted(const ExecFailure& failure, Report& report, Outputs& outputs) 
 }
 
 /// A command that waits to be started, and what measures it.
-struct Prepared {
+struct PreparedRun {
   const RunOptions& options;
   Launcher& launcher;
   const TaskClock& task_clock;
@@ -192,7 +192,7 @@ void send_telemetry(RunTelemetry& telemetry, const Report& report) {
 }
 
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
-std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid_t> strangers) {
+std::optional<int> measure(const PreparedRun& run, FoundSensors found, std::set<pid_t> strangers) {
   std::optional<RunTelemetry>& telemetry = run.outputs.telemetry;
   detail::UnitDone on_unit;
   if (telemetry) {

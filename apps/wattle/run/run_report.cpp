@@ -30,7 +30,7 @@ std::uint64_t least_known_peak(std::optional<std::uint64_t> launcher_rss) noexce
   return rss + rss / kPart + kMarginBytes;
 }
 
-void fill_usage(Report& report, const MachineUsage& machine, const Collected& collected,
+void fill_usage(Report& report, const MachineUsage& machine, const CollectedCommand& collected,
                 std::optional<std::uint64_t> launcher_rss) {
   ResourceUsage& usage = report.usage;
   usage.compute_time.time = report.wall.count() / seconds_in(usage.compute_time.unit);
@@ -72,8 +72,8 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
 }
 
 /// The second count of processor time, and whether it agrees with the first.
-void fill_task_clock(ResourceUsage& usage, const MachineUsage& machine, const Collected& collected,
-                     const TaskClock& task_clock) {
+void fill_task_clock(ResourceUsage& usage, const MachineUsage& machine,
+                     const CollectedCommand& collected, const TaskClock& task_clock) {
   usage.cpu_task_clock = task_clock.read();
   if (!usage.cpu_task_clock) {
     usage.unknown.push_back({{"cpu_task_clock_s"}, task_clock.refused()});
@@ -202,7 +202,7 @@ void describe_host(const System& system, Host& host) {
 }
 
 void fill_report(Report& report, const RunFrame& frame, const Instruments& instruments,
-                 const Collected& collected, const TaskClock& task_clock) {
+                 const CollectedCommand& collected, const TaskClock& task_clock) {
   report.started_unix_s = to_unix(frame.begin);
   report.ended_unix_s = to_unix(frame.end);
   report.wall = frame.end - frame.begin;

@@ -35,6 +35,6 @@ struct RunFrame {
 
 /// Everything else, after the command has ended.
 void fill_report(Report& report, const RunFrame& frame, const Instruments& instruments,
-                 const Collected& collected, const TaskClock& task_clock);
+                 const CollectedCommand& collected, const TaskClock& task_clock);
 
 }  // namespace wattle::app

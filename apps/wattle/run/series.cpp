@@ -37,14 +37,14 @@ std::string doubt_cells(const std::optional<EnergyFigure>& energy) {
 
 }  // namespace
 
-Series::Series(const std::string& path, bool append) : file_(path, kHeader, append) {
+SeriesFile::SeriesFile(const std::string& path, bool append) : file_(path, kHeader, append) {
   if (!file_.is_continued()) return;
   const auto header = read_line(path);
   has_uncertainty_ = !header || header->find(kUncertaintyColumn) != std::string::npos;
 }
 
-void Series::add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
-                 Seconds elapsed) {
+void SeriesFile::add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
+                     Seconds elapsed) {
   if (file_.has_failed()) return;
   const std::string time = fmt::format("{:.6f},{:.6f},", to_unix(now), elapsed.count());
   file_.add(fmt::format("{}host,,{},{},,{}\n", time, tenths(machine.last_cpu_percent()),

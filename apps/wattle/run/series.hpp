@@ -11,10 +11,10 @@ namespace wattle::app {
 
 /// One row for each domain and interval, written when the interval ends. What is not known is an
 /// empty cell. Threads: one at a time.
-class Series {
+class SeriesFile {
  public:
   /// See `CsvFile`.
-  Series(const std::string& path, bool append);
+  SeriesFile(const std::string& path, bool append);
 
   /// The rows of the interval, or the rest of one, that ended at `now`, `elapsed` after the start.
   void add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,

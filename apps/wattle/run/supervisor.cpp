@@ -209,8 +209,8 @@ void Supervisor::wait_until_ended() noexcept {
   } while (waited.revents == 0 || !handle());
 }
 
-Collected Supervisor::collect(const System& system) {
-  Collected collected;
+CollectedCommand Supervisor::collect(const System& system) {
+  CollectedCommand collected;
   reap_child();
   collected.exit = *exit_;
   const bool some_are_left = !reap_orphans();

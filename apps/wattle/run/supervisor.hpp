@@ -30,7 +30,7 @@ struct CollectedUsage {
 };
 
 /// The result of `Supervisor::collect`.
-struct Collected {
+struct CollectedCommand {
   Exit exit;
   CollectedUsage usage;
   /// Descendants that outlived the command, their use so far included in `usage`; absent where
@@ -57,7 +57,7 @@ class Supervisor {
   void wait_until_ended() noexcept;
 
   /// After `handle` gave true: waits for the command and every descendant that has ended.
-  [[nodiscard]] Collected collect(const System& system);
+  [[nodiscard]] CollectedCommand collect(const System& system);
   /// The last of INT, QUIT, TERM and HUP that came, from any process.
   [[nodiscard]] std::optional<int> end_signal() const noexcept { return end_signal_; }
   /// Waits until the command has ended, if `collect` has not, and gives its status.

@@ -165,7 +165,8 @@ Report measure_step(const StepOptions& options, const Fd& end, StepTasks& tasks)
   say_ready();
   watch(tasks, end, ticker, instruments);
   const TimePoint ended = instruments.end();
-  const Collected collected{.exit = tasks.exit(), .usage = tasks.usage(), .still_running = {}};
+  const CollectedCommand collected{
+      .exit = tasks.exit(), .usage = tasks.usage(), .still_running = {}};
   fill_report(report,
               {.begin = begin,
                .end = ended,

@@ -44,30 +44,30 @@ std::vector<StreamedServer> ordered(const StreamedPower& power, StreamOrder orde
 }
 
 /// A row of a table: numbers of a device, or a sum; or only a remark, such as what is wrong.
-struct Row {
+struct StreamRow {
   std::string device{};
   std::vector<std::string> numbers{};
   std::string remark{};
 };
 
-struct Block {
+struct ServerTable {
   std::string server;
-  std::vector<Row> rows;
+  std::vector<StreamRow> rows;
 };
 
 /// How a table writes a device and a sum.
 struct Writer {
   std::vector<std::string> titles;
-  std::function<Row(const StreamedServer&, const StreamedDevice&)> device;
-  std::function<Row(const StreamSum&)> sum;
+  std::function<StreamRow(const StreamedServer&, const StreamedDevice&)> device;
+  std::function<StreamRow(const StreamSum&)> sum;
 };
 
-std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& table,
-                             const Writer& writer) {
-  std::vector<Block> blocks;
+std::vector<ServerTable> blocks_of(const StreamedPower& power, const StreamTable& table,
+                                   const Writer& writer) {
+  std::vector<ServerTable> blocks;
   const std::vector<StreamedServer> servers = ordered(power, table.order);
   for (const StreamedServer& server : servers) {
-    Block block{.server = printable(server.endpoint), .rows = {}};
+    ServerTable block{.server = printable(server.endpoint), .rows = {}};
     for (const StreamedDevice& device : server.devices) {
       if (!table.by_node) block.rows.push_back(writer.device(server, device));
     }
@@ -86,7 +86,7 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
   std::size_t devices = 0;
   for (const StreamedServer& server : servers) devices += server.devices.size();
   if (devices > 1) {
-    Row row = writer.sum(sum_of(servers, power.elapsed));
+    StreamRow row = writer.sum(sum_of(servers, power.elapsed));
     if (servers.size() == 1) {
       row.device = "total";
       blocks.front().rows.push_back(std::move(row));
@@ -111,12 +111,12 @@ struct Widths {
 };
 
 /// Each column is as wide as its title or its widest cell.
-Widths widths_of(const std::vector<Block>& blocks, const std::vector<std::string>& titles) {
+Widths widths_of(const std::vector<ServerTable>& blocks, const std::vector<std::string>& titles) {
   Widths widths;
   widths.numbers.reserve(titles.size());
   for (const std::string& title : titles) widths.numbers.push_back(columns_of(title));
-  for (const Block& block : blocks) {
-    for (const Row& row : block.rows) {
+  for (const ServerTable& block : blocks) {
+    for (const StreamRow& row : block.rows) {
       widths.device = std::max(widths.device, columns_of(row.device));
       for (std::size_t i = 0; i < row.numbers.size(); ++i) {
         widths.numbers[i] = std::max(widths.numbers[i], columns_of(row.numbers[i]));
@@ -127,10 +127,10 @@ Widths widths_of(const std::vector<Block>& blocks, const std::vector<std::string
 }
 
 /// Shortens the names of servers to at most `width` columns.
-void shorten_servers(std::vector<Block>& blocks, std::size_t width, const TextStyle& style) {
+void shorten_servers(std::vector<ServerTable>& blocks, std::size_t width, const TextStyle& style) {
   std::vector<std::string> names;
   names.reserve(blocks.size());
-  for (const Block& block : blocks) names.push_back(to_style_characters(block.server, style));
+  for (const ServerTable& block : blocks) names.push_back(to_style_characters(block.server, style));
   names = short_names(names, width, to_style_characters("…", style));
   for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].server = std::move(names[i]);
 }
@@ -141,10 +141,11 @@ struct ServerPlace {
   bool beside = true;
 };
 
-ServerPlace place_of(const std::vector<Block>& blocks, const Widths& widths,
+ServerPlace place_of(const std::vector<ServerTable>& blocks, const Widths& widths,
                      const TextStyle& style) {
   ServerPlace place{.width = std::string_view("server").size()};
-  for (const Block& block : blocks) place.width = std::max(place.width, columns_of(block.server));
+  for (const ServerTable& block : blocks)
+    place.width = std::max(place.width, columns_of(block.server));
   if (style.width == 0) return place;
   const std::size_t others = widths.sum();
   place.beside = std::min(place.width, kLeastServerWidth) + others <= style.width;
@@ -152,7 +153,7 @@ ServerPlace place_of(const std::vector<Block>& blocks, const Widths& widths,
   return place;
 }
 
-std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& titles,
+std::string text_of(std::vector<ServerTable> blocks, const std::vector<std::string>& titles,
                     const TextStyle& style) {
   const Widths widths = widths_of(blocks, titles);
   const ServerPlace place = place_of(blocks, widths, style);
@@ -178,10 +179,10 @@ std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& t
   };
   line("server", "device", titles, "");
   text = colored(text.substr(0, text.size() - 1), Tint::dim, style) + "\n";
-  for (const Block& block : blocks) {
+  for (const ServerTable& block : blocks) {
     if (!place.beside) text += colored(block.server, Tint::bold, style) + "\n";
     std::string_view server = block.server;
-    for (const Row& row : block.rows) {
+    for (const StreamRow& row : block.rows) {
       line(std::exchange(server, ""), row.device, row.numbers, row.remark);
     }
   }
@@ -215,9 +216,10 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
   if (table.shows_energy) writer.titles.push_back(title("energy", kEnergyWidth));
   writer.device = [table, style](const StreamedServer& server, const StreamedDevice& device) {
     const bool has_power = device.power_w && is_live(server, device);
-    Row row{.device = device.domain,
-            .numbers = {has_power ? to_text(Watts(*device.power_w)) : std::string(kUnknownCell)},
-            .remark = device.reason};
+    StreamRow row{
+        .device = device.domain,
+        .numbers = {has_power ? to_text(Watts(*device.power_w)) : std::string(kUnknownCell)},
+        .remark = device.reason};
     if (!table.shows_energy) return row;
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
     row.numbers.push_back(to_style_characters(energy_text(energy), style));
@@ -228,9 +230,9 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
     const auto cell = [&](bool is_lower_bound, const std::string& number) {
       return to_style_characters((is_lower_bound && number != "-" ? "≥" : "") + number, style);
     };
-    Row row{.numbers = {cell(sum.is_power_lower_bound(),
-                             sum.power_w ? to_text(Watts(*sum.power_w)) : "-")},
-            .remark = missing_text(sum, sum.powers_missing)};
+    StreamRow row{.numbers = {cell(sum.is_power_lower_bound(),
+                                   sum.power_w ? to_text(Watts(*sum.power_w)) : "-")},
+                  .remark = missing_text(sum, sum.powers_missing)};
     if (!table.shows_energy) return row;
     row.numbers.push_back(cell(sum.is_energy_lower_bound(), energy_text(sum.energy)));
     row.remark = joined({unknown_text(sum.energy), row.remark});
@@ -295,7 +297,7 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
   const Seconds elapsed = total.elapsed;
   writer.device = [elapsed, style, limit](const StreamedServer&, const StreamedDevice& device) {
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
-    Row row{
+    StreamRow row{
         .device = device.domain,
         .numbers = {to_style_characters(energy_text(energy), style),
                     mean_text(uncertain_power(energy, elapsed), limit)},
@@ -305,7 +307,7 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
   };
   writer.sum = [style, limit](const StreamSum& sum) {
     const bool is_lower_bound = sum.energy.energy && sum.is_energy_lower_bound();
-    return Row{
+    return StreamRow{
         .numbers = {to_style_characters(
                         (is_lower_bound ? "at least " : "") + energy_text(sum.energy), style),
                     mean_text(sum.mean, limit)},

@@ -23,12 +23,12 @@ struct TableColumn {
 struct TableLines {
   std::string names{};
   std::vector<std::string> rows{};
-  struct Place {
+  struct ColumnPlace {
     std::size_t column = 0;  ///< among those given
     std::size_t from = 0;
     std::size_t to = 0;
   };
-  std::vector<Place> places{};  ///< of the columns that are shown, in their order
+  std::vector<ColumnPlace> places{};  ///< of the columns that are shown, in their order
 };
 
 /// No line is wider than `width`. Cells have the characters of the style already.

@@ -145,7 +145,7 @@ std::vector<TableColumn> device_columns(const std::vector<const TopDevice*>& dev
 
 /// A plot grows from its right end: the newest power is there.
 void cut_plots(std::vector<TableColumn>& columns, std::size_t width) {
-  for (const TableLines::Place& place : lay_out(columns, width).places) {
+  for (const TableLines::ColumnPlace& place : lay_out(columns, width).places) {
     TableColumn& column = columns[place.column];
     if (column.rank != kDevicePlot) continue;
     for (std::string& cell : column.cells) {

@@ -77,7 +77,7 @@ std::string screen_footer(const TopView& view) {
   const TopUnit& unit = view.shown_unit();
   const std::string_view name = unit.is_conversion()
                                     ? std::string_view(unit.word)
-                                    : kUnits.at(static_cast<std::size_t>(unit.kind));
+                                    : kUnits.at(static_cast<std::size_t>(unit.dimension));
   return fmt::format("q quit  ? help  s {}{}  g {}  / filter  t tree  p pause  u {}  r reset",
                      to_string(view.sort), view.is_reversed ? " (o reversed)" : "",
                      view.is_tree ? "tree" : to_string(view.key), name);
@@ -219,13 +219,13 @@ void add_groups(const TopObservation& seen, GroupTable groups, const TopView& vi
   hits.line = lines.count();
   hits.page = std::max<std::size_t>(shown.groups, 1);
   hits.furthest = shown.furthest;
-  for (const TableLines::Place& place : table.places) {
+  for (const TableLines::ColumnPlace& place : table.places) {
     const auto sort = sort_of(columns[place.column].rank);
     if (sort) hits.columns.push_back({.sort = *sort, .from = place.from, .to = place.to});
   }
   lines.add_made({colored(table.names, Tint::dim, style)});
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const bool is_group = shown.rows[i].kind == GroupRow::Kind::group;
+    const bool is_group = shown.rows[i].kind == GroupRow::RowKind::group;
     lines.add_made({is_group ? table.rows[i] : colored(table.rows[i], Tint::dim, style)});
   }
 }

@@ -95,7 +95,7 @@ class Grouped {
 class Undivided {
  public:
   void add(std::string_view what, std::string_view why, const EnergyRange& energy) {
-    auto found = std::ranges::find(all_, why, &Part::why);
+    auto found = std::ranges::find(all_, why, &UndividedPart::why);
     if (found == all_.end()) {
       all_.push_back({.what = {}, .why = std::string(why), .energy = {}});
       found = std::prev(all_.end());
@@ -106,10 +106,10 @@ class Undivided {
   [[nodiscard]] std::vector<GroupRow> rows() const {
     constexpr std::size_t kMostNamed = 2;
     std::vector<GroupRow> rows;
-    for (const Part& part : all_) {
+    for (const UndividedPart& part : all_) {
       const std::string what = part.what.size() > kMostNamed ? counted(part.what.size(), "GPU")
                                                              : joined(part.what, ", ");
-      rows.push_back({.kind = GroupRow::Kind::undivided,
+      rows.push_back({.kind = GroupRow::RowKind::undivided,
                       .name = fmt::format("not divided: {}: {}", what, part.why),
                       .energy = part.energy});
     }
@@ -117,12 +117,12 @@ class Undivided {
   }
 
  private:
-  struct Part {
+  struct UndividedPart {
     std::vector<std::string> what;
     std::string why;
     std::optional<EnergyRange> energy;
   };
-  std::vector<Part> all_{};
+  std::vector<UndividedPart> all_{};
 };
 
 /// Adds who uses a GPU to the rows.
@@ -184,7 +184,7 @@ class GpuDivision {
 /// All rows of a table while it is made.
 struct DividedRows {
   Grouped grouped;
-  GroupRow idle{.kind = GroupRow::Kind::idle, .name = "idle machine"};
+  GroupRow idle{.kind = GroupRow::RowKind::idle, .name = "idle machine"};
   GroupRow rest = no_rest();
   Undivided unknown{};                ///< of measured power
   std::vector<GroupRow> undivided{};  ///< its rows, where power is divided
@@ -193,13 +193,13 @@ struct DividedRows {
 };
 
 /// The measured energy of packages and DRAM.
-struct CpuEnergy {
+struct PackageEnergy {
   std::optional<Joules> known{};
   std::vector<std::string> missing{};  ///< devices whose power is not known
 };
 
 /// Why the energy of CPUs cannot be divided; empty if it can. A baseline is of all of them.
-std::string why_not_divided(const CpuEnergy& cpus, const TopObservation& seen, Seconds length) {
+std::string why_not_divided(const PackageEnergy& cpus, const TopObservation& seen, Seconds length) {
   if (!seen.idle) return "no baseline";
   if (!cpus.missing.empty()) {
     return fmt::format("the power of {} is not known", joined(cpus.missing, ", "));
@@ -221,7 +221,7 @@ void divide_cpu(DividedRows& rows, const DividedCpus& cpus) {
 
 /// True where shares of the measured power say something: of CPUs above idle, or of a GPU.
 bool divide_power(DividedRows& rows, const TopObservation& seen, Seconds length) {
-  CpuEnergy cpus;
+  PackageEnergy cpus;
   bool is_divided = false;
   GpuDivision gpus(rows.grouped, rows.idle, rows.unknown);
   for (const TopDevice& device : seen.devices) {
@@ -344,7 +344,8 @@ GroupTable group_rows(const TopObservation& seen, TopKey key) {
   return table;
 }
 
-GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::Kind kind, std::string name) {
+GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::RowKind kind,
+                std::string name) {
   GroupRow sum{.kind = kind, .name = std::move(name)};
   for (const GroupRow* row : rows) {
     sum.processes += row->processes;

@@ -24,14 +24,14 @@ namespace wattle::app {
 enum class ShareOf : std::uint8_t { power, estimate, cpu_time };
 
 struct GroupRow {
-  enum class Kind : std::uint8_t {
+  enum class RowKind : std::uint8_t {
     group,
     idle,       ///< what the idle machine draws
     rest,       ///< interrupts, and processes that ended
     undivided,  ///< power whose users are not known
     hidden,     ///< rows for which a table has no room, together
   };
-  Kind kind = Kind::group;
+  RowKind kind = RowKind::group;
   std::string name{};
   std::size_t processes = 0;
   pid_t pid = 0;                ///< of rows for one process
@@ -47,7 +47,7 @@ struct GroupRow {
 
 /// The row of the CPU time that no process has: of interrupts, and of processes that ended.
 [[nodiscard]] inline GroupRow no_rest() {
-  return {.kind = GroupRow::Kind::rest, .name = "interrupts, and processes that ended"};
+  return {.kind = GroupRow::RowKind::rest, .name = "interrupts, and processes that ended"};
 }
 
 struct GroupTable {
@@ -75,7 +75,7 @@ struct DividedCpus {
 [[nodiscard]] EnergyRange part_of(const DividedCpus& cpus, Seconds cpu);
 
 /// Several rows as one of this kind.
-[[nodiscard]] GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::Kind kind,
+[[nodiscard]] GroupRow sum_of(const std::vector<const GroupRow*>& rows, GroupRow::RowKind kind,
                               std::string name);
 
 /// Puts the rows of processes into the order of a tree, each after its parent; siblings stay in

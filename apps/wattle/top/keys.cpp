@@ -14,7 +14,7 @@ namespace {
 constexpr char kEscapeByte = '\x1b';
 
 /// The key at the start of some bytes: 0 bytes where more must come first.
-struct Step {
+struct ParsedKey {
   std::size_t bytes = 0;
   std::optional<Key> key{};
 };
@@ -82,7 +82,7 @@ std::optional<Key> key_of_sequence(std::string_view parameters, char final) {
 }
 
 /// "ESC [ ...": parameters, then a final byte.
-Step control_sequence(std::string_view bytes) {
+ParsedKey control_sequence(std::string_view bytes) {
   constexpr std::size_t kStart = 2;
   if (bytes.size() > kStart && bytes[kStart] == 'M') {  // X10: three bytes follow
     constexpr std::size_t kLength = 6;
@@ -102,7 +102,7 @@ Step control_sequence(std::string_view bytes) {
 }
 
 /// A reply of the terminal, "ESC ] ..." or "ESC P ...", up to BEL or "ESC \": it is no key.
-Step reply_step(std::string_view bytes) {
+ParsedKey reply_step(std::string_view bytes) {
   const std::size_t end = bytes.find_first_of("\a\x1b", 2);
   if (end == std::string_view::npos) return {};
   if (bytes[end] == '\a') return {end + 1, std::nullopt};
@@ -110,13 +110,13 @@ Step reply_step(std::string_view bytes) {
   return {bytes[end + 1] == '\\' ? end + 2 : end, std::nullopt};
 }
 
-Step escape_sequence(std::string_view bytes) {
+ParsedKey escape_sequence(std::string_view bytes) {
   if (bytes.size() < 2) return {};
   switch (bytes[1]) {
     case '[':
       return control_sequence(bytes);
     case 'O':
-      return bytes.size() < 3 ? Step{} : Step{3, key_of_final(bytes[2])};
+      return bytes.size() < 3 ? ParsedKey{} : ParsedKey{3, key_of_final(bytes[2])};
     case ']':
     case 'P':
       return reply_step(bytes);
@@ -135,7 +135,7 @@ std::size_t utf8_length(unsigned char first) noexcept {
   return first >= 0xF0 && first < 0xF5 ? 4 : 0;
 }
 
-Step character_step(std::string_view bytes) {
+ParsedKey character_step(std::string_view bytes) {
   const std::size_t length = utf8_length(static_cast<unsigned char>(bytes.front()));
   if (length == 0) return {1, std::nullopt};
   for (std::size_t i = 1; i < std::min(length, bytes.size()); ++i) {
@@ -148,7 +148,7 @@ Step character_step(std::string_view bytes) {
   return {length, Key{.text = std::move(text)}};
 }
 
-Step first_step(std::string_view bytes) {
+ParsedKey first_step(std::string_view bytes) {
   switch (bytes.front()) {
     case kEscapeByte:
       return escape_sequence(bytes);
@@ -176,7 +176,7 @@ std::vector<Key> KeyDecoder::take(std::string_view bytes, TimePoint now) {
   last_ = now;
   std::string_view rest = pending_;
   while (!rest.empty()) {
-    Step step = first_step(rest);
+    ParsedKey step = first_step(rest);
     if (step.bytes == 0) break;
     if (step.key) keys.push_back(std::move(*step.key));
     rest.remove_prefix(step.bytes);

@@ -56,7 +56,7 @@ std::vector<TopProcess> ProcessWatch::read() {
   for (const pid_t pid : pids) {
     // Before the files: what it does in between, it has done at the next reading.
     const auto used = clock_of_ ? clock_of_(pid) : std::nullopt;
-    Known& known = known_[pid];
+    KnownProcess& known = known_[pid];
     if (rests(known, used)) {
       known.shown.cpu = Seconds(0);
     } else if (!update(known, pid, used)) {
@@ -71,14 +71,15 @@ std::vector<TopProcess> ProcessWatch::read() {
 }
 
 /// Another process with its number would have to have used as much, to the nanosecond.
-bool ProcessWatch::rests(const Known& known, std::optional<nanoseconds> used) const noexcept {
+bool ProcessWatch::rests(const KnownProcess& known,
+                         std::optional<nanoseconds> used) const noexcept {
   // One that has just started may be about to execute another program, or to be moved.
   const bool is_young = known.first > 1 && readings_ - known.first == 1;
   return used == known.used && known.first > 0 && known.last + 1 == readings_ && !is_young &&
          !has_turn(known.shown.pid, kRestingTurn);
 }
 
-bool ProcessWatch::update(Known& known, pid_t pid, std::optional<nanoseconds> used) {
+bool ProcessWatch::update(KnownProcess& known, pid_t pid, std::optional<nanoseconds> used) {
   auto stat = procfs_.read_stat(pid);
   if (!stat) return false;
   newest_start_ = std::max(newest_start_, stat->start_time);

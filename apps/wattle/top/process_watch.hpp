@@ -38,7 +38,7 @@ class ProcessWatch {
   [[nodiscard]] std::vector<TopProcess> read();
 
  private:
-  struct Known {
+  struct KnownProcess {
     std::uint64_t start_time = 0;
     std::chrono::nanoseconds used{0};  ///< CPU time since its start
     std::uint64_t first = 0;           ///< the number of the first reading that it was in; 0: none
@@ -48,10 +48,11 @@ class ProcessWatch {
   };
 
   /// True if there is nothing to read of it: its clock has not moved.
-  [[nodiscard]] bool rests(const Known& known,
+  [[nodiscard]] bool rests(const KnownProcess& known,
                            std::optional<std::chrono::nanoseconds> used) const noexcept;
   /// Reads its files. False: there is no such process any more.
-  [[nodiscard]] bool update(Known& known, pid_t pid, std::optional<std::chrono::nanoseconds> used);
+  [[nodiscard]] bool update(KnownProcess& known, pid_t pid,
+                            std::optional<std::chrono::nanoseconds> used);
   /// Every reading of `period` is one of this process's turns.
   [[nodiscard]] bool has_turn(pid_t pid, std::uint64_t period) const noexcept {
     return (readings_ + static_cast<std::uint64_t>(pid)) % period == 0;
@@ -64,7 +65,7 @@ class ProcessWatch {
   std::uint64_t readings_ = 0;
   std::uint64_t newest_start_ = 0;   ///< of all processes in all readings
   std::uint64_t newest_before_ = 0;  ///< in those before this one
-  std::unordered_map<pid_t, Known> known_{};
+  std::unordered_map<pid_t, KnownProcess> known_{};
 };
 
 }  // namespace wattle::app

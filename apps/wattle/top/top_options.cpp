@@ -135,7 +135,7 @@ TopOptions RawTop::checked(const CommandLine& /*line*/) const {
                      .replay = replay,
                      .speed = parse_speed(speed),
                      .ascii = ascii};
-  options.units.push_back({.kind = TopUnit::Kind::kilowatt_hours});
+  options.units.push_back({.dimension = TopUnit::Dimension::kilowatt_hours});
   if (!price.empty()) options.units.push_back(parse_price(price));
   if (!carbon.empty()) options.units.push_back(parse_carbon(carbon));
   return options;

@@ -61,7 +61,7 @@ TopUnit parse_price(std::string_view text) {
                     "decimal point), not '{}'",
                     printable(text)));
   }
-  return {.kind = TopUnit::Kind::price, .per_kwh = *factor, .word = std::string(word)};
+  return {.dimension = TopUnit::Dimension::price, .per_kwh = *factor, .word = std::string(word)};
 }
 
 TopUnit parse_carbon(std::string_view text) {
@@ -71,13 +71,14 @@ TopUnit parse_carbon(std::string_view text) {
         "--carbon takes grams of CO2 per kWh, such as 380.5 (with a decimal point), not '{}'",
         printable(text)));
   }
-  return {.kind = TopUnit::Kind::carbon, .per_kwh = *factor, .word = "g CO2"};
+  return {.dimension = TopUnit::Dimension::carbon, .per_kwh = *factor, .word = "g CO2"};
 }
 
 std::string energy_text(const MeasuredEnergy& energy, Seconds length, const TopUnit& unit) {
   if (!energy.energy) return std::string(kUnknownCell);
   const std::string mark(is_lower_bound(energy, length) ? kAtLeastCell : "");
-  if (unit.kind == TopUnit::Kind::joules) return mark + to_text(*energy.energy, energy.uncertainty);
+  if (unit.dimension == TopUnit::Dimension::joules)
+    return mark + to_text(*energy.energy, energy.uncertainty);
   const double factor = unit.is_conversion() ? unit.per_kwh / kJoulesPerKwh : 1.0 / kJoulesPerKwh;
   return mark + uncertain_text(energy.energy->si() * factor, energy.uncertainty.si() * factor,
                                unit.is_conversion() ? unit.word : "kWh");

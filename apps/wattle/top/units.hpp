@@ -13,13 +13,13 @@
 namespace wattle::app {
 
 struct TopUnit {
-  enum class Kind : std::uint8_t { joules, kilowatt_hours, price, carbon };
-  Kind kind = Kind::joules;
+  enum class Dimension : std::uint8_t { joules, kilowatt_hours, price, carbon };
+  Dimension dimension = Dimension::joules;
   double per_kwh = 1.0;  ///< of `word`, for a price and for CO2
   std::string word{};    ///< "EUR"; for CO2 "g CO2"
 
   [[nodiscard]] bool is_conversion() const noexcept {
-    return kind == Kind::price || kind == Kind::carbon;
+    return dimension == Dimension::price || dimension == Dimension::carbon;
   }
 };
 

@@ -120,7 +120,7 @@ TopEffect apply_character(char key, TopView& view, const TopHits& hits) {
 
 TopEffect click_column(const Key& key, TopView& view, const TopHits& hits) {
   if (view.shows_help || key.line != hits.line) return TopEffect::none;
-  for (const TopHits::Column& column : hits.columns) {
+  for (const TopHits::ColumnHit& column : hits.columns) {
     if (key.column < column.from || key.column >= column.to) continue;
     if (view.sort == column.sort) view.is_reversed = !view.is_reversed;
     view.sort = column.sort;
@@ -261,7 +261,7 @@ ShownRows shown_rows(GroupTable table, const std::vector<TopProcess>& processes,
       if (row < first || row >= end) hidden.push_back(&*row);
     }
     if (hides_others) std::ranges::move(pointers_to(others), std::back_inserter(hidden));
-    GroupRow sum = sum_of(hidden, GroupRow::Kind::hidden, fmt::format("{} more", hidden.size()));
+    GroupRow sum = sum_of(hidden, GroupRow::RowKind::hidden, fmt::format("{} more", hidden.size()));
     if (hides_others) others.clear();
     groups = std::vector<GroupRow>(first, end);
     others.insert(others.begin(), std::move(sum));

@@ -39,13 +39,13 @@ struct TopView {
 
 /// Where a frame has what a mouse can click on.
 struct TopHits {
-  struct Column {
+  struct ColumnHit {
     TopSort sort = TopSort::share;
     std::size_t from = 0;
     std::size_t to = 0;
   };
   std::size_t line = 0;  ///< of the columns' names
-  std::vector<Column> columns{};
+  std::vector<ColumnHit> columns{};
   std::size_t page = 1;    ///< rows of groups that the frame shows
   std::size_t furthest{};  ///< the largest useful offset
 };

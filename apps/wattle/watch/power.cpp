@@ -122,9 +122,9 @@ std::vector<std::unique_ptr<Sensor>> take_others(Survey& found) {
 
 /// The range of the machine's energy until the last `read`: since the start, and since the line
 /// before.
-class Estimates {
+class MachineEstimate {
  public:
-  explicit Estimates(const System& system) : machine_({.system = system}) {
+  explicit MachineEstimate(const System& system) : machine_({.system = system}) {
     read();
     begin_ = line_ = now_;
   }
@@ -212,7 +212,7 @@ class Watched {
   TimePoint begin_;
   std::vector<Domain> cpus_;
   bool has_gpus_ = false;  ///< one at least has a power
-  std::optional<Estimates> estimates_;
+  std::optional<MachineEstimate> estimates_;
 };
 
 /// True where the values are redrawn in place.

@@ -139,11 +139,11 @@ const char* csv_header(const PowerOptions& options, bool has_estimate) {
 
 }  // namespace
 
-std::optional<PowerRange> estimated_power(const PowerLine& line) noexcept {
+std::optional<ServerPowerRange> estimated_power(const PowerLine& line) noexcept {
   if (!line.estimate || !line.estimate->machine || line.length <= Seconds(0)) return std::nullopt;
   const EnergyRange& energy = *line.estimate->machine;
-  return PowerRange{energy.low / line.length, energy.typical / line.length,
-                    energy.high / line.length};
+  return ServerPowerRange{energy.low / line.length, energy.typical / line.length,
+                          energy.high / line.length};
 }
 
 std::string header_of(const PowerOptions& options, const PowerLine& first, const TextStyle& style) {

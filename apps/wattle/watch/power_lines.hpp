@@ -31,13 +31,13 @@ struct PowerLine {
 };
 
 /// Where the mean power of the server lies.
-struct PowerRange {
+struct ServerPowerRange {
   Watts low;
   Watts typical;
   Watts high;
 };
 /// By the estimate; absent where nothing is estimated.
-[[nodiscard]] std::optional<PowerRange> estimated_power(const PowerLine& line) noexcept;
+[[nodiscard]] std::optional<ServerPowerRange> estimated_power(const PowerLine& line) noexcept;
 
 /// The text before the first line: names of columns, or nothing.
 [[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first,

@@ -36,13 +36,13 @@ std::size_t value_width(const PowerLine& line) {
 }
 
 /// A cell: a power, or an energy.
-struct Shown {
+struct PowerCell {
   std::optional<Uncertain> number;
   bool is_lower_bound = false;
 };
 
 /// The power of a part of the time is no lower bound of a mean.
-Shown shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
+PowerCell shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
   if (options.shows == PowerShows::power) return {uncertain_power(energy, length)};
   if (!energy.energy) return {};
   return {Uncertain{energy.energy->si(), energy.uncertainty.si()}, is_lower_bound(energy, length)};
@@ -90,27 +90,27 @@ bool has_total(const PowerOptions& options, const PowerLine& line) {
 
 /// The total, if there is one, and the devices that it adds up.
 std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& line) {
-  std::vector<Shown> cells;
+  std::vector<PowerCell> cells;
   std::vector<Uncertain> parts;
   bool lacks_part = false;
   for (const DeviceEnergy& device : line.devices) {
     cells.push_back(shown(options, device.energy, line.length));
-    const Shown& cell = cells.back();
+    const PowerCell& cell = cells.back();
     if (is_apart(device)) continue;
     if (cell.number) parts.push_back(*cell.number);
     lacks_part = lacks_part || !cell.number || cell.is_lower_bound;
   }
   double limit = std::numeric_limits<double>::infinity();
   if (const auto total = total_of(options, line)) {
-    const Shown sum{options.shows == PowerShows::power
-                        ? total->power
-                        : shown(options, total->energy, line.length).number,
-                    lacks_part};
+    const PowerCell sum{options.shows == PowerShows::power
+                            ? total->power
+                            : shown(options, total->energy, line.length).number,
+                        lacks_part};
     if (sum.number) limit = limit_that_adds_up(*sum.number, parts);
     cells.insert(cells.begin(), sum);
   }
   std::vector<std::string> texts;
-  for (const Shown& cell : cells) {
+  for (const PowerCell& cell : cells) {
     const std::string mark(cell.number && cell.is_lower_bound ? kAtLeastCell : "");
     texts.push_back(mark + number_text(options.shows, cell.number, limit));
   }

@@ -47,7 +47,7 @@ TEST(HistoryTime, IsNothingElse) {
 }
 
 TEST(HistoryOptions, KeepAFilter) {
-  const auto options = options_of<HistoryOptions>(
+  const auto options = options_of<RunHistoryOptions>(
       {"history", "--tag", "branch=main", "--tag", "cpu", "--limit", "7"});
   EXPECT_EQ(options.action, HistoryAction::list);
   EXPECT_EQ(options.filter.limit, 7U);
@@ -56,11 +56,11 @@ TEST(HistoryOptions, KeepAFilter) {
 
 TEST(HistoryOptions, ThatAnActionWouldIgnoreAreRefused) {
   for (const char* action : {"rm", "show", "import"}) {
-    EXPECT_EQ(options_of<HistoryOptions>({"history", action, "k3m9x2qa"}).words.size(), 1U);
+    EXPECT_EQ(options_of<RunHistoryOptions>({"history", action, "k3m9x2qa"}).words.size(), 1U);
     EXPECT_TRUE(answer_to({"history", action, "k3m9x2qa", "--since", "3d"}).is_error) << action;
   }
   EXPECT_TRUE(answer_to({"history", "rm", "k3m9x2qa", "--json"}).is_error);
-  EXPECT_TRUE(options_of<HistoryOptions>({"history", "show", "k3m9x2qa", "--json"}).json);
+  EXPECT_TRUE(options_of<RunHistoryOptions>({"history", "show", "k3m9x2qa", "--json"}).json);
 }
 
 TEST(MarkOptions, NameAPhase) {

@@ -67,7 +67,7 @@ TEST(Measured, IsABoundWhereMoreIsUnknown) {
   seen.interval = {};
   seen.at_most = 30ms;
   seen.doubt = PeriodDoubt::slow_polls;
-  const Measured measured{.channel = gauge(), .seen = seen};
+  const MeasuredChannel measured{.channel = gauge(), .seen = seen};
   EXPECT_THAT(measured_text(measured),
               HasSubstr("measured: renewed every 30.0 ms or more often (assumed: 100 ms): it "
                         "changes faster than it was read\n"));
@@ -80,13 +80,14 @@ TEST(Measured, IsABoundWhereMoreIsUnknown) {
 TEST(Measured, ReportsACounterThatFell) {
   Observation seen = regular();
   seen.monotonic = false;
-  const Measured measured{.channel = fakes::counter_channel(Domain::package(0)), .seen = seen};
+  const MeasuredChannel measured{.channel = fakes::counter_channel(Domain::package(0)),
+                                 .seen = seen};
   EXPECT_THAT(measured_text(measured), HasSubstr("; FELL; a reading takes"));
   EXPECT_EQ(measured_json(measured)["monotonic"], false);
 }
 
 TEST(Measured, HasAReasonInPlaceOfFiguresWhereTheDriverDidNotAnswer) {
-  const Measured measured{.channel = gauge()};
+  const MeasuredChannel measured{.channel = gauge()};
   EXPECT_EQ(measured_text(measured), "\t  measured: the driver did not answer within 2 s\n");
   const auto json = measured_json(measured);
   for (const auto& [key, value] : json.items()) {
@@ -126,7 +127,7 @@ TEST(Measure, ReadsEachQuantityThroughTheFirstInterfaceThatShowsIt) {
   std::vector<Survey> surveys;
   surveys.push_back(source("perf"));
   surveys.push_back(source("powercap"));
-  const std::vector<Measured> measured = measure(surveys);
+  const std::vector<MeasuredChannel> measured = measure(surveys);
   ASSERT_EQ(measured.size(), 1U);
   EXPECT_EQ(measured[0].channel.source, "perf");
   EXPECT_GT(measured[0].seen->readings, 0U);

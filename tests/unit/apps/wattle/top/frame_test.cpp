@@ -142,7 +142,7 @@ TEST(TopFrame, SaysWhereTheColumnsAre) {
   const TopFrame shown = frame(made_up_machine(), {}, {80, 24});
   ASSERT_FALSE(shown.hits.columns.empty());
   const std::string& names = shown.lines.at(shown.hits.line);
-  for (const TopHits::Column& column : shown.hits.columns) {
+  for (const TopHits::ColumnHit& column : shown.hits.columns) {
     if (column.sort != TopSort::cpu) continue;
     EXPECT_EQ(names.substr(column.from, column.to - column.from), "CPU %");
   }

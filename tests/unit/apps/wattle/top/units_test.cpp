@@ -16,8 +16,9 @@ MeasuredEnergy energy(double joules, double uncertainty_j) {
 TEST(TopUnits, ShowAnEnergyWithItsUncertainty) {
   const Seconds length(10.0);
   EXPECT_EQ(energy_text(energy(1234.5, 1.2), length, {}), "1234.5 J ±1.2 J");
-  EXPECT_EQ(energy_text(energy(3.6e6, 3.6e3), length, {.kind = TopUnit::Kind::kilowatt_hours}),
-            "1.0000 kWh ±0.0010 kWh");
+  EXPECT_EQ(
+      energy_text(energy(3.6e6, 3.6e3), length, {.dimension = TopUnit::Dimension::kilowatt_hours}),
+      "1.0000 kWh ±0.0010 kWh");
   EXPECT_EQ(energy_text(energy(3.6e6, 3.6e4), length, parse_price("0.30EUR")),
             "0.3000 EUR ±0.0030 EUR");
   EXPECT_EQ(energy_text(energy(3.6e6, 3.6e4), length, parse_carbon("380")),

@@ -24,7 +24,7 @@ TopEffect type(std::string_view bytes, TopView& view) {
 
 TEST(TopView, ChangesWithEachKey) {
   TopView view;
-  view.units = {{}, {.kind = TopUnit::Kind::kilowatt_hours}};
+  view.units = {{}, {.dimension = TopUnit::Dimension::kilowatt_hours}};
   EXPECT_EQ(type("s", view), TopEffect::redraw);
   EXPECT_EQ(view.sort, TopSort::cpu);
   EXPECT_EQ(type("o", view), TopEffect::redraw);
@@ -36,7 +36,7 @@ TEST(TopView, ChangesWithEachKey) {
   EXPECT_EQ(type("p", view), TopEffect::redraw);
   EXPECT_TRUE(view.is_paused);
   EXPECT_EQ(type("u", view), TopEffect::redraw);
-  EXPECT_EQ(view.shown_unit().kind, TopUnit::Kind::kilowatt_hours);
+  EXPECT_EQ(view.shown_unit().dimension, TopUnit::Dimension::kilowatt_hours);
   EXPECT_EQ(type("?", view), TopEffect::redraw);
   EXPECT_TRUE(view.shows_help);
   EXPECT_EQ(type("r", view), TopEffect::reset);
