@@ -250,7 +250,7 @@ UnitOutcome simulate(const UnitWorld& world, std::uint64_t seed) {
       (void)events.leave({.weight = weight,
                           .slot = detail::slot_of(unit.started.id),
                           .column = columns[change->load],
-                          .kind = detail::UnitEvent::Kind::end},
+                          .kind = detail::UnitEvent::EventKind::end},
                          unit.started.at_ns);
       UnitTruth& truth = outcome.truth[change->load];
       ++truth.count;

@@ -22,23 +22,23 @@ constexpr std::size_t kBytesPerReading = 4;
 
 constexpr double kMilliwattW = 1e-3;
 
-Domain domain_of(const EnergyBook::Key& key) {
+Domain domain_of(const StreamHistory::QuantityKey& key) {
   switch (key.quantity) {
-    case Quantity::gpu:
+    case MeasuredQuantity::gpu:
       return Domain::nvidia_gpu(key.device);
-    case Quantity::cpu:
+    case MeasuredQuantity::cpu:
       return Domain::package(key.device);
-    case Quantity::dram:
+    case MeasuredQuantity::dram:
       break;
   }
   return Domain::dram(key.device);
 }
 
 /// A CPU of a daemon can be the platform.
-Watts max_power_of(Quantity quantity) noexcept {
-  const DomainKind kind = quantity == Quantity::gpu   ? DomainKind::nvidia_gpu
-                          : quantity == Quantity::cpu ? DomainKind::psys
-                                                      : DomainKind::dram;
+Watts max_power_of(MeasuredQuantity quantity) noexcept {
+  const DomainKind kind = quantity == MeasuredQuantity::gpu   ? DomainKind::nvidia_gpu
+                          : quantity == MeasuredQuantity::cpu ? DomainKind::psys
+                                                              : DomainKind::dram;
   return traits_of(kind).max_power;
 }
 
@@ -99,12 +99,12 @@ EnergyFigure energy_with_powers(const History& counter, const History* power, Ti
 
 }  // namespace
 
-EnergyBook::Record* EnergyBook::find(const Key& key) noexcept {
+StreamHistory::Record* StreamHistory::find(const QuantityKey& key) noexcept {
   const auto found = records_.find(key);
   return found == records_.end() ? nullptr : &found->second;
 }
 
-std::unique_ptr<History> EnergyBook::power_history(const Key& key) const {
+std::unique_ptr<History> StreamHistory::power_history(const QuantityKey& key) const {
   const Channel channel{
       .domain = domain_of(key), .metric = Metric::power_instant, .gauge = {.scale = kMilliwattW}};
   const double readings = kPowersPerSecond * Seconds(history_).count();
@@ -113,8 +113,8 @@ std::unique_ptr<History> EnergyBook::power_history(const Key& key) const {
                                                            .memory_limit = bytes_for(readings)});
 }
 
-std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
-  const bool is_gpu = key.quantity == Quantity::gpu;
+std::unique_ptr<History> StreamHistory::counter_history(const QuantityKey& key) const {
+  const bool is_gpu = key.quantity == MeasuredQuantity::gpu;
   const Channel channel{
       .domain = domain_of(key),
       .counter = {.tick = Joules(is_gpu ? 1e-3 : 1e-6), .max_power = max_power_of(key.quantity)},
@@ -125,7 +125,7 @@ std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
       channel, HistoryOptions{.period = counter_period_, .memory_limit = bytes_for(readings)});
 }
 
-void EnergyBook::note_power(const Key& key, TimePoint at, double power_w) {
+void StreamHistory::note_power(const QuantityKey& key, TimePoint at, double power_w) {
   Record* record = find(key);
   if (record == nullptr || !record->power) {
     auto made = power_history(key);
@@ -143,7 +143,7 @@ void EnergyBook::note_power(const Key& key, TimePoint at, double power_w) {
   if (is_change) note_change(*record);
 }
 
-void EnergyBook::note_change(Record& record) noexcept {
+void StreamHistory::note_change(Record& record) noexcept {
   // The first interval is practically infinite, so the first few intervals do not count.
   PeriodEstimate& period_estimate = record.period_estimate;
   const TimePoint at = record.last_power.at;
@@ -155,7 +155,7 @@ void EnergyBook::note_change(Record& record) noexcept {
   period_estimate = {.changed_at = at};
 }
 
-void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
+void StreamHistory::confirm_power(const QuantityKey& key, TimePoint at) noexcept {
   Record* const record = find(key);
   if (record == nullptr || !record->power || record->last_power.status != ReadStatus::ok) return;
   if (at <= record->last_power.at) return;
@@ -163,7 +163,7 @@ void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
   record->power->add(record->last_power);
 }
 
-void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
+void StreamHistory::lose_power(const QuantityKey& key, TimePoint at) noexcept {
   Record* const record = find(key);
   if (record == nullptr || !record->power || record->last_power.status != ReadStatus::ok) return;
   // Energy until now stays: a reported energy must not decrease.
@@ -179,8 +179,8 @@ void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
   record->period_estimate = {};
 }
 
-void EnergyBook::note_counter(const Key& key, TimePoint at, std::chrono::nanoseconds half_width,
-                              std::uint64_t ticks) {
+void StreamHistory::note_counter(const QuantityKey& key, TimePoint at,
+                                 std::chrono::nanoseconds half_width, std::uint64_t ticks) {
   Record* record = find(key);
   if (record == nullptr || !record->counter) {
     auto made = counter_history(key);
@@ -194,22 +194,22 @@ void EnergyBook::note_counter(const Key& key, TimePoint at, std::chrono::nanosec
       {.at = at, .half_width = half_width, .raw = ticks, .status = ReadStatus::ok});
 }
 
-void EnergyBook::break_counter(const Key& key) noexcept {
+void StreamHistory::break_counter(const QuantityKey& key) noexcept {
   Record* const record = find(key);
   if (record != nullptr && record->counter) record->counter->note_suspend();
 }
 
-void EnergyBook::note_suspend() noexcept {
+void StreamHistory::note_suspend() noexcept {
   for (auto& [key, record] : records_) {
     if (record.power) record.power->note_suspend();
     if (record.counter) record.counter->note_suspend();
   }
 }
 
-ServerEnergy EnergyBook::energy(std::size_t server, TimePoint begin, TimePoint end) const {
+ServerEnergy StreamHistory::energy(std::size_t server, TimePoint begin, TimePoint end) const {
   ServerEnergy found;
   const std::scoped_lock lock(mutex_);
-  for (auto at = records_.lower_bound(Key{.server = server}); at != records_.end(); ++at) {
+  for (auto at = records_.lower_bound(QuantityKey{.server = server}); at != records_.end(); ++at) {
     const auto& [key, record] = *at;
     if (key.server != server) break;
     std::vector<EnergyFigure> figures;
@@ -217,9 +217,9 @@ ServerEnergy EnergyBook::energy(std::size_t server, TimePoint begin, TimePoint e
       figures.push_back(energy_with_powers(*record.counter, record.power.get(), begin, end));
     }
     if (record.power) figures.push_back(gauge_energy(*record.power, begin, end));
-    auto& into = key.quantity == Quantity::gpu   ? found.gpus
-                 : key.quantity == Quantity::cpu ? found.cpus
-                                                 : found.drams;
+    auto& into = key.quantity == MeasuredQuantity::gpu   ? found.gpus
+                 : key.quantity == MeasuredQuantity::cpu ? found.cpus
+                                                         : found.drams;
     into.emplace(key.device, best_energy(std::move(figures)).measured());
   }
   return found;

@@ -15,7 +15,7 @@
 
 namespace wattle::client {
 
-using Progress = FollowedServer::Progress;
+using Progress = FollowedServer::ServerProgress;
 
 Engine::Engine(std::shared_ptr<UpdateHub> hub, const Options& options)
     : hub_(std::move(hub)),
@@ -61,7 +61,7 @@ void Engine::start() {
   }
 }
 
-Engine::Start Engine::wait_for_start(TimePoint deadline, bool tolerates_connection_trouble) {
+Engine::StartResult Engine::wait_for_start(TimePoint deadline, bool tolerates_connection_trouble) {
   std::unique_lock lock(mutex_);
   const auto is_decided = [&] {
     if (other_trouble_ || (connection_trouble_ && !tolerates_connection_trouble)) return true;
@@ -150,7 +150,8 @@ void Engine::report_progress() {
     has_streams_ |= server.has_streams();
     const std::optional<Trouble>& met = server.trouble();
     if (!met) continue;
-    auto& trouble = met->kind == Trouble::Kind::connection ? connection_trouble_ : other_trouble_;
+    auto& trouble =
+        met->kind == Trouble::TroubleKind::connection ? connection_trouble_ : other_trouble_;
     if (!trouble) trouble = met;
   }
   changed_.notify_all();

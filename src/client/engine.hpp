@@ -33,10 +33,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::chrono::milliseconds longest_reconnect_delay;
     std::chrono::milliseconds timeout;
     /// The history of powers and counters; null: none.
-    std::shared_ptr<EnergyBook> book{};
+    std::shared_ptr<StreamHistory> book{};
   };
   /// How the start went.
-  struct Start {
+  struct StartResult {
     std::optional<Trouble> trouble{};
     bool has_streams = false;  ///< at least one stream is available
   };
@@ -53,7 +53,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void start();
   /// Waits until each server has answered or failed, until one has trouble, or until `deadline`.
   /// With `tolerates_connection_trouble`, an unreachable or slow server is no trouble.
-  [[nodiscard]] Start wait_for_start(TimePoint deadline, bool tolerates_connection_trouble);
+  [[nodiscard]] StartResult wait_for_start(TimePoint deadline, bool tolerates_connection_trouble);
   /// From another thread: after it returns, no callback of the user runs. From the own thread: the
   /// thread ends after the current callback.
   void stop() noexcept;
@@ -66,7 +66,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void check_for_suspend();
 
   const std::shared_ptr<UpdateHub> hub_;
-  const std::shared_ptr<EnergyBook> book_;
+  const std::shared_ptr<StreamHistory> book_;
   const std::uint64_t forks_;
   Fd wake_;
   std::atomic<bool> is_stopping_{false};
@@ -84,7 +84,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::thread worker_;  ///< until it is joined
-  std::vector<FollowedServer::Progress> progress_;
+  std::vector<FollowedServer::ServerProgress> progress_;
   std::optional<Trouble> connection_trouble_;
   std::optional<Trouble> other_trouble_;
   bool has_streams_ = false;

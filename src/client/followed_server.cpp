@@ -75,7 +75,7 @@ bool FollowedServer::wants(DeviceType type) const noexcept {
 }
 
 bool FollowedServer::has_streams() const noexcept {
-  if (progress_ == Progress::asking) return true;
+  if (progress_ == ServerProgress::asking) return true;
   return std::ranges::any_of(streams_, [](const FollowedStream& stream) {
     return stream.phase() != Phase::idle && stream.phase() != Phase::denied;
   });
@@ -96,7 +96,7 @@ void FollowedServer::end() {
   for (FollowedStream& stream : streams_) stream.end();
 }
 
-void FollowedServer::note_trouble(Trouble::Kind kind, const std::string& what) {
+void FollowedServer::note_trouble(Trouble::TroubleKind kind, const std::string& what) {
   if (trouble_) return;
   trouble_ = {.kind = kind, .what = printable(server_.endpoint) + ": " + what};
 }
@@ -121,9 +121,9 @@ void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
       stream.lose(reason, is_answered);
     }
   }
-  if (progress_ == Progress::asking) {
-    progress_ = Progress::failed;
-    note_trouble(Trouble::Kind::connection, reason);
+  if (progress_ == ServerProgress::asking) {
+    progress_ = ServerProgress::failed;
+    note_trouble(Trouble::TroubleKind::connection, reason);
   }
 }
 
@@ -181,7 +181,7 @@ void FollowedServer::decide() {
   decide_on(streams_[1], ids_of(discovery_.cpus));
   discovery_ = {};
   identity_.reset();
-  if (progress_ != Progress::settled) progress_ = Progress::reached;
+  if (progress_ != ServerProgress::settled) progress_ = ServerProgress::reached;
   if (std::ranges::find(is_served_, true) == is_served_.end()) return open_streams();
   compare_clocks(kRoundTrips, [this] { open_streams(); });
 }
@@ -193,15 +193,15 @@ void FollowedServer::report_cpu_limit() {
 }
 
 /// Why powers of that type cannot be read; empty: they can.
-std::string FollowedServer::refusal_of(DeviceType type, Trouble::Kind& kind) const {
+std::string FollowedServer::refusal_of(DeviceType type, Trouble::TroubleKind& kind) const {
   const std::string scope = std::string(word_of(type)) + "-read";
-  kind = Trouble::Kind::scope;
+  kind = Trouble::TroubleKind::scope;
   if (!contains(discovery_.enabled_api_groups, scope)) {
     return fmt::format("the daemon does not serve {} power ({} is not enabled)", name_of(type),
                        scope);
   }
   if (!token_trouble_.empty()) {
-    kind = Trouble::Kind::token;
+    kind = Trouble::TroubleKind::token;
     return token_trouble_;
   }
   if (identity_ && !contains(identity_->scopes, scope)) {
@@ -219,7 +219,7 @@ void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceI
   if (!wants(type) || is_taken) return;
 
   const auto& asked = type == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
-  Trouble::Kind kind{};
+  Trouble::TroubleKind kind{};
   if (const std::string refusal = refusal_of(type, kind); !refusal.empty()) {
     if (asked) note_trouble(kind, refusal);
     return stream.deny(refusal);
@@ -229,7 +229,7 @@ void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceI
       if (contains(served, id)) continue;
       const std::string missing = fmt::format("{} {} is not served; there are: [{}]", name_of(type),
                                               id, fmt::join(served, ", "));
-      note_trouble(Trouble::Kind::device, missing);
+      note_trouble(Trouble::TroubleKind::device, missing);
       return stream.lose(missing);
     }
   }
@@ -323,11 +323,11 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
 // Timing of requests
 
 void FollowedServer::check_settled() {
-  if (progress_ != Progress::reached || sets_up_ || seeds_asked_ > 0) return;
+  if (progress_ != ServerProgress::reached || sets_up_ || seeds_asked_ > 0) return;
   const bool is_on_its_way = std::ranges::any_of(streams_, [](const FollowedStream& stream) {
     return stream.phase() == Phase::opening || stream.needs_seed();
   });
-  if (!is_on_its_way) progress_ = Progress::settled;
+  if (!is_on_its_way) progress_ = ServerProgress::settled;
 }
 
 void FollowedServer::note_sign_of_life() {

@@ -20,8 +20,8 @@ namespace wattle::client {
 
 /// Why a server cannot be followed as requested.
 struct Trouble {
-  enum class Kind : std::uint8_t { connection, token, scope, device };
-  Kind kind = Kind::connection;
+  enum class TroubleKind : std::uint8_t { connection, token, scope, device };
+  TroubleKind kind = TroubleKind::connection;
   std::string what{};  ///< a sentence
 };
 
@@ -33,7 +33,7 @@ struct Trouble {
 /// Threads: one at a time (the stream's).
 class FollowedServer {
  public:
-  enum class Progress : std::uint8_t {
+  enum class ServerProgress : std::uint8_t {
     asking,   ///< no answer yet
     failed,   ///< the first try failed; more follow
     reached,  ///< its devices are known
@@ -60,14 +60,14 @@ class FollowedServer {
   /// Reports that it is no longer followed. Call it before it is destroyed.
   void end();
 
-  [[nodiscard]] Progress progress() const noexcept { return progress_; }
+  [[nodiscard]] ServerProgress progress() const noexcept { return progress_; }
   /// The first trouble; absent: none so far.
   [[nodiscard]] const std::optional<Trouble>& trouble() const noexcept { return trouble_; }
   /// True if a stream is available, or would be with a connection; also before the first answer.
   [[nodiscard]] bool has_streams() const noexcept;
 
  private:
-  using Phase = FollowedStream::Phase;
+  using Phase = FollowedStream::StreamPhase;
 
   void set_up();
   void fail_set_up(const std::string& reason, bool is_answered = true);
@@ -80,7 +80,7 @@ class FollowedServer {
   void decide();
   void report_cpu_limit();
   void decide_on(FollowedStream& stream, const std::vector<DeviceId>& served);
-  [[nodiscard]] std::string refusal_of(DeviceType type, Trouble::Kind& kind) const;
+  [[nodiscard]] std::string refusal_of(DeviceType type, Trouble::TroubleKind& kind) const;
   void compare_clocks(int left, std::function<void()> then);
   void note_compared();
   void open_streams();
@@ -91,7 +91,7 @@ class FollowedServer {
   void check_settled();
   [[nodiscard]] bool wants(DeviceType type) const noexcept;
   [[nodiscard]] std::string target_of(const FollowedStream& stream, std::string_view what) const;
-  void note_trouble(Trouble::Kind kind, const std::string& what);
+  void note_trouble(Trouble::TroubleKind kind, const std::string& what);
   void note_sign_of_life();
 
   std::size_t place_;
@@ -105,7 +105,7 @@ class FollowedServer {
   std::optional<wire::Identity> identity_;
   std::string token_trouble_;        ///< why the token is refused; empty: it is not
   std::array<bool, 2> is_served_{};  ///< streams to open, by DeviceType
-  Progress progress_ = Progress::asking;
+  ServerProgress progress_ = ServerProgress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
   TimePoint clock_due_{};       ///< time of the next comparison

@@ -23,6 +23,20 @@ constexpr double kPlausibleDelayS = 2.0;
 
 }  // namespace
 
+void RefusalLog::note(TimePoint now, const std::string& whose, std::string_view what,
+                      std::string_view sample) {
+  ++count_;
+  if (reported_ > 0 && now < next_) return;
+  std::string message = whose + ": an event " + std::string(what) + " and is passed over";
+  if (!sample.empty()) message += ": " + printable(sample, 100);
+  if (const std::uint64_t unreported = count_ - reported_ - 1; unreported > 0) {
+    message += " (and " + std::to_string(unreported) + " before)";
+  }
+  reported_ = count_;
+  next_ = now + kPause;
+  log(message);
+}
+
 FollowedStream::FollowedStream(std::size_t server, DeviceType type, StreamContext& around)
     : server_(server),
       type_(type),
@@ -47,7 +61,7 @@ void FollowedStream::set_state(ConnectionStatus status, const std::string& reaso
 }
 
 void FollowedStream::serve(const std::vector<DeviceId>& devices) {
-  for (Device& device : devices_) {
+  for (DeviceFeed& device : devices_) {
     device.is_served = std::ranges::find(devices, device.id) != devices.end();
     if (!device.is_served && device.has_value) put_gone(device);
     if (!device.is_served) clear_reasons(device);
@@ -57,7 +71,7 @@ void FollowedStream::serve(const std::vector<DeviceId>& devices) {
     if (find(id) != nullptr) continue;
     const std::uint32_t slot = context_.hub.new_slot(
         {.server = static_cast<std::uint32_t>(server_), .device = id, .type = type_});
-    const auto place = std::ranges::upper_bound(devices_, id, {}, &Device::id);
+    const auto place = std::ranges::upper_bound(devices_, id, {}, &DeviceFeed::id);
     devices_.insert(place, {.id = id, .slot = slot, .is_served = true});
   }
 }
@@ -67,30 +81,29 @@ void FollowedStream::expect() {
 }
 
 void FollowedStream::open(std::string_view target) {
-  phase_ = Phase::opening;
+  phase_ = StreamPhase::opening;
   opened_ = context_.now;
   status_ = 0;
   refusal_.clear();
   reader_ = wire::SseReader([this](std::string_view comment) { take_comment(comment); });
   exceeded_limits_ = false;
   dropped_ = 0;
-  for (Device& device : devices_) device.timestamp_ms = 0.0;
+  for (DeviceFeed& device : devices_) device.timestamp_ms = 0.0;
   // The reason of a loss or denial stays until the stream is back.
   if (state_.status != ConnectionStatus::denied) {
     set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
   }
-  request_ = context_.transport.start(server_, target, std::chrono::milliseconds(0), *this,
-                                      /*is_last=*/true);
+  request_ = context_.transport.start(server_, target, {.is_last = true}, *this);
 }
 
 void FollowedStream::turn_off(const std::string& reason) {
-  phase_ = Phase::idle;
+  phase_ = StreamPhase::idle;
   set_state(ConnectionStatus::off, reason);
 }
 
 void FollowedStream::deny(const std::string& reason) {
   const bool is_news = state_.status != ConnectionStatus::denied || state_.reason != reason;
-  phase_ = Phase::denied;
+  phase_ = StreamPhase::denied;
   set_state(ConnectionStatus::denied, reason);
   wait(backoff_.longest(context_.chance()));
   if (is_news) log(denied(name(), reason));
@@ -103,12 +116,13 @@ void FollowedStream::wait(std::chrono::nanoseconds delay) {
 
 void FollowedStream::lose(const std::string& reason, bool is_answered) {
   if (request_ != 0) context_.transport.cancel(std::exchange(request_, 0));
-  if (phase_ == Phase::open && context_.now - opened_ >= kSettled) backoff_.reset();
-  phase_ = Phase::waiting;
+  if (phase_ == StreamPhase::open && context_.now - opened_ >= kSettled) backoff_.reset();
+  phase_ = StreamPhase::waiting;
   ++losses_;
-  for (const Device& device : devices_) {
-    each_booked(device,
-                [&](const EnergyBook::Key& key) { context_.book->lose_power(key, context_.now); });
+  for (const DeviceFeed& device : devices_) {
+    each_booked(device, [&](const StreamHistory::QuantityKey& key) {
+      context_.book->lose_power(key, context_.now);
+    });
   }
   set_state(ConnectionStatus::connecting, reason);
   const double chance = context_.chance();
@@ -123,7 +137,7 @@ void FollowedStream::end() {
 }
 
 bool FollowedStream::take_sign() {
-  if (phase_ != Phase::open) return false;
+  if (phase_ != StreamPhase::open) return false;
   const bool was_silent = context_.now - last_sign_ >= kSilent;
   last_sign_ = context_.now;
   set_state(ConnectionStatus::live, {});
@@ -135,20 +149,21 @@ void FollowedStream::note_sign() {
 }
 
 void FollowedStream::confirm_powers() {
-  for (const Device& device : devices_) {
+  for (const DeviceFeed& device : devices_) {
     if (!device.has_value) continue;
-    each_booked(device,
-                [&](const EnergyBook::Key& key) { context_.book->confirm_power(key, last_sign_); });
+    each_booked(device, [&](const StreamHistory::QuantityKey& key) {
+      context_.book->confirm_power(key, last_sign_);
+    });
   }
 }
 
 void FollowedStream::check() {
-  if (phase_ == Phase::opening && context_.now - opened_ >= context_.timeout) {
+  if (phase_ == StreamPhase::opening && context_.now - opened_ >= context_.timeout) {
     // Or sends a refusal without end.
     if (request_ != 0) context_.transport.cancel(request_);
     ended({.failure = "the daemon does not answer"});
   }
-  if (phase_ != Phase::open) return;
+  if (phase_ != StreamPhase::open) return;
   const auto silence = context_.now - last_sign_;
   if (silence >= kLost) {
     lose("nothing has come for 15 s, and the daemon does not answer");
@@ -161,11 +176,11 @@ void FollowedStream::check() {
 void FollowedStream::began(int status) {
   status_ = status;
   if (status != 200) return;
-  phase_ = Phase::open;
+  phase_ = StreamPhase::open;
   opened_ = context_.now;
   needs_seed_ = true;
   // A daemon sends its reasons to every new subscriber.
-  for (Device& device : devices_) clear_reasons(device);
+  for (DeviceFeed& device : devices_) clear_reasons(device);
   note_sign();
   // The server requests it again when it may.
   context_.timers.set_at_latest(server_, context_.now);
@@ -195,7 +210,7 @@ bool FollowedStream::received(std::string_view bytes) {
   return true;
 }
 
-void FollowedStream::ended(const Ending& ending) {
+void FollowedStream::ended(const RequestEnding& ending) {
   request_ = 0;
   // Its server checks whether everything is settled.
   context_.timers.set_at_latest(server_, context_.now);
@@ -218,7 +233,7 @@ void FollowedStream::take_comment(std::string_view comment) {
   auto unknown = wire::decode_unknown(comment);
   if (!unknown || unknown->type != type_) return;
   exceeded_limits_ = exceeded_limits_ || !events_limit_.admits(1.0, context_.now);
-  Device* const device = find(unknown->id);
+  DeviceFeed* const device = find(unknown->id);
   if (exceeded_limits_ || device == nullptr || !device->is_served) return;
   set_reason(*device, unknown->is_dram, std::move(unknown->reason));
   if (unknown->is_dram || !device->has_value) return;
@@ -226,7 +241,7 @@ void FollowedStream::take_comment(std::string_view comment) {
   context_.hub.end_event();
 }
 
-void FollowedStream::set_reason(Device& device, bool is_dram, std::string reason) {
+void FollowedStream::set_reason(DeviceFeed& device, bool is_dram, std::string reason) {
   bool& has_reason = is_dram ? device.has_dram_reason : device.has_reason;
   if (!has_reason && reason.empty()) return;
   has_reason = !reason.empty();
@@ -234,13 +249,13 @@ void FollowedStream::set_reason(Device& device, bool is_dram, std::string reason
       server_, {.type = type_, .id = device.id, .is_dram = is_dram, .reason = std::move(reason)});
 }
 
-void FollowedStream::clear_reasons(Device& device) {
+void FollowedStream::clear_reasons(DeviceFeed& device) {
   set_reason(device, false, {});
   set_reason(device, true, {});
 }
 
 bool FollowedStream::is_unknown(DeviceId id, bool is_dram) const noexcept {
-  const auto found = std::ranges::lower_bound(devices_, id, {}, &Device::id);
+  const auto found = std::ranges::lower_bound(devices_, id, {}, &DeviceFeed::id);
   if (found == devices_.end() || found->id != id) return false;
   return is_dram ? found->has_dram_reason : found->has_reason;
 }
@@ -258,7 +273,7 @@ std::optional<ReadAt> FollowedStream::read_at(wire::UnixMs timestamp_ms) const n
 void FollowedStream::apply(const wire::PowerEvent& event) {
   ++events_;
   for (const wire::DevicePower& power : event.devices) {
-    Device* const device = find(power.id);
+    DeviceFeed* const device = find(power.id);
     if (device == nullptr || !device->is_served) {
       refuse("reports a device that the daemon does not serve", std::to_string(power.id));
     } else {
@@ -266,7 +281,7 @@ void FollowedStream::apply(const wire::PowerEvent& event) {
     }
   }
   if (event.is_snapshot) {
-    for (Device& device : devices_) {
+    for (DeviceFeed& device : devices_) {
       if (device.has_value && device.event != events_) put_gone(device);
     }
   }
@@ -275,14 +290,14 @@ void FollowedStream::apply(const wire::PowerEvent& event) {
 
 void FollowedStream::seed(const wire::PowerEvent& powers) {
   for (const wire::DevicePower& power : powers.devices) {
-    Device* const device = find(power.id);
+    DeviceFeed* const device = find(power.id);
     if (device == nullptr || !device->is_served) continue;
     if (powers.timestamp_ms > device->timestamp_ms) put(*device, power, powers.timestamp_ms);
   }
   context_.hub.end_event();
 }
 
-void FollowedStream::put(Device& device, const wire::DevicePower& power, double timestamp_ms) {
+void FollowedStream::put(DeviceFeed& device, const wire::DevicePower& power, double timestamp_ms) {
   const double timestamp_s = 1e-3 * timestamp_ms + clock_.offset_s;
   if (std::isfinite(clock_.uncertainty_s) &&
       std::abs(timestamp_s - context_.unix_now_s) > kPlausibleDelayS + clock_.uncertainty_s) {
@@ -301,14 +316,15 @@ void FollowedStream::put(Device& device, const wire::DevicePower& power, double 
                     .slot = device.slot});
 }
 
-void FollowedStream::put_gone(Device& device) {
+void FollowedStream::put_gone(DeviceFeed& device) {
   device.has_value = false;
-  each_booked(device,
-              [&](const EnergyBook::Key& key) { context_.book->lose_power(key, context_.now); });
+  each_booked(device, [&](const StreamHistory::QuantityKey& key) {
+    context_.book->lose_power(key, context_.now);
+  });
   context_.hub.add({.timestamp_s = context_.unix_now_s, .slot = device.slot, .is_gone = true});
 }
 
-void FollowedStream::book_power(const Device& device, const wire::DevicePower& power,
+void FollowedStream::book_power(const DeviceFeed& device, const wire::DevicePower& power,
                                 double timestamp_s) {
   // A reading is never in the future; without a known daemon clock, it is now.
   TimePoint at = context_.now;
@@ -316,28 +332,32 @@ void FollowedStream::book_power(const Device& device, const wire::DevicePower& p
     const Seconds ago(std::clamp(context_.unix_now_s - timestamp_s, 0.0, kPlausibleDelayS));
     at -= std::chrono::duration_cast<std::chrono::nanoseconds>(ago);
   }
-  const Quantity quantity = type_ == DeviceType::gpu ? Quantity::gpu : Quantity::cpu;
-  const auto book = [&](Quantity of, const std::optional<double>& power_mw) {
-    const EnergyBook::Key key{.server = server_, .quantity = of, .device = device.id};
+  const MeasuredQuantity quantity =
+      type_ == DeviceType::gpu ? MeasuredQuantity::gpu : MeasuredQuantity::cpu;
+  const auto book = [&](MeasuredQuantity of, const std::optional<double>& power_mw) {
+    const StreamHistory::QuantityKey key{.server = server_, .quantity = of, .device = device.id};
     if (power_mw) context_.book->note_power(key, at, *power_mw / kMilliwattsPerW);
     if (!power_mw) context_.book->lose_power(key, at);
   };
   book(quantity, power.power_mw);
-  if (type_ == DeviceType::cpu) book(Quantity::dram, power.dram_mw);
+  if (type_ == DeviceType::cpu) book(MeasuredQuantity::dram, power.dram_mw);
 }
 
 template <class Visit>
-void FollowedStream::each_booked(const Device& device, Visit visit) const {
+void FollowedStream::each_booked(const DeviceFeed& device, Visit visit) const {
   if (context_.book == nullptr) return;
   const bool is_gpu = type_ == DeviceType::gpu;
-  visit(EnergyBook::Key{
-      .server = server_, .quantity = is_gpu ? Quantity::gpu : Quantity::cpu, .device = device.id});
+  visit(
+      StreamHistory::QuantityKey{.server = server_,
+                                 .quantity = is_gpu ? MeasuredQuantity::gpu : MeasuredQuantity::cpu,
+                                 .device = device.id});
   if (is_gpu) return;
-  visit(EnergyBook::Key{.server = server_, .quantity = Quantity::dram, .device = device.id});
+  visit(StreamHistory::QuantityKey{
+      .server = server_, .quantity = MeasuredQuantity::dram, .device = device.id});
 }
 
-FollowedStream::Device* FollowedStream::find(DeviceId id) noexcept {
-  const auto found = std::ranges::lower_bound(devices_, id, {}, &Device::id);
+FollowedStream::DeviceFeed* FollowedStream::find(DeviceId id) noexcept {
+  const auto found = std::ranges::lower_bound(devices_, id, {}, &DeviceFeed::id);
   return found != devices_.end() && found->id == id ? &*found : nullptr;
 }
 

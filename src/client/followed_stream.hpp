@@ -12,7 +12,6 @@
 #include "base/retry_delay.hpp"
 #include "client/clock_offset.hpp"
 #include "client/flow_limit.hpp"
-#include "client/refusal_log.hpp"
 #include "client/stream_context.hpp"
 #include "client/transport/transport.hpp"
 #include "client/update.hpp"
@@ -27,13 +26,30 @@ struct ReadAt {
   std::chrono::nanoseconds half_width{};
 };
 
+/// Logs invalid data from a daemon: the first refusal, then at most once per minute their number.
+/// Not thread-safe.
+class RefusalLog {
+ public:
+  static constexpr std::chrono::seconds kPause{60};
+
+  /// `whose`: "GPU stream of host:4938". `what`: what is refused, and why. `sample`: of the text.
+  void note(TimePoint now, const std::string& whose, std::string_view what,
+            std::string_view sample);
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  std::uint64_t reported_ = 0;
+  TimePoint next_{};
+};
+
 /// One stream, from its request to its end, and the wait before the next try. Its values go to the
 /// hub. Its server (`FollowedServer`) decides when to open it.
 ///
 /// Threads: one at a time (the stream's).
 class FollowedStream final : public ResponseHandler {
  public:
-  enum class Phase : std::uint8_t {
+  enum class StreamPhase : std::uint8_t {
     idle,     ///< off, or about to be opened
     opening,  ///< requested
     open,     ///< it sends events
@@ -41,7 +57,7 @@ class FollowedStream final : public ResponseHandler {
     denied,   ///< waits longer
   };
   /// A stream without a sign of life for this time is stale ...
-  static constexpr std::chrono::seconds kStale = EnergyBook::kSilence;
+  static constexpr std::chrono::seconds kStale = StreamHistory::kSilence;
   /// ... and after this time lost.
   static constexpr std::chrono::seconds kLost{15};
   /// After a silence of this length, a sign confirms the powers at once. `check` confirms the
@@ -63,13 +79,15 @@ class FollowedStream final : public ResponseHandler {
   FollowedStream& operator=(const FollowedStream&) = delete;
   ~FollowedStream() override;
 
-  [[nodiscard]] Phase phase() const noexcept { return phase_; }
+  [[nodiscard]] StreamPhase phase() const noexcept { return phase_; }
   [[nodiscard]] DeviceType type() const noexcept { return type_; }
   [[nodiscard]] TimePoint retry_at() const noexcept { return retry_at_; }
   [[nodiscard]] bool waits() const noexcept {
-    return phase_ == Phase::waiting || phase_ == Phase::denied;
+    return phase_ == StreamPhase::waiting || phase_ == StreamPhase::denied;
   }
-  [[nodiscard]] bool needs_seed() const noexcept { return phase_ == Phase::open && needs_seed_; }
+  [[nodiscard]] bool needs_seed() const noexcept {
+    return phase_ == StreamPhase::open && needs_seed_;
+  }
   /// The time of the last sign of life.
   [[nodiscard]] TimePoint last_sign() const noexcept { return last_sign_; }
 
@@ -106,10 +124,10 @@ class FollowedStream final : public ResponseHandler {
 
   void began(int status) override;
   [[nodiscard]] bool received(std::string_view bytes) override;
-  void ended(const Ending& ending) override;
+  void ended(const RequestEnding& ending) override;
 
  private:
-  struct Device {
+  struct DeviceFeed {
     DeviceId id = 0;
     std::uint32_t slot = 0;
     double timestamp_ms = 0.0;  ///< of the newest event in this connection; 0: none
@@ -127,16 +145,16 @@ class FollowedStream final : public ResponseHandler {
   void take_event(std::string_view json);
   void take_comment(std::string_view comment);
   /// An empty `reason` removes it.
-  void set_reason(Device& device, bool is_dram, std::string reason);
-  void clear_reasons(Device& device);
+  void set_reason(DeviceFeed& device, bool is_dram, std::string reason);
+  void clear_reasons(DeviceFeed& device);
   void apply(const wire::PowerEvent& event);
-  void put(Device& device, const wire::DevicePower& power, double timestamp_ms);
-  void put_gone(Device& device);
-  void book_power(const Device& device, const wire::DevicePower& power, double timestamp_s);
+  void put(DeviceFeed& device, const wire::DevicePower& power, double timestamp_ms);
+  void put_gone(DeviceFeed& device);
+  void book_power(const DeviceFeed& device, const wire::DevicePower& power, double timestamp_s);
   /// Calls `visit(key)` for the quantities of a device in the book.
   template <class Visit>
-  void each_booked(const Device& device, Visit visit) const;
-  [[nodiscard]] Device* find(DeviceId id) noexcept;
+  void each_booked(const DeviceFeed& device, Visit visit) const;
+  [[nodiscard]] DeviceFeed* find(DeviceId id) noexcept;
   void refuse(std::string_view what, std::string_view sample);
   void set_state(ConnectionStatus status, const std::string& reason);
   void wait(std::chrono::nanoseconds delay);
@@ -145,7 +163,7 @@ class FollowedStream final : public ResponseHandler {
   std::size_t server_;
   DeviceType type_;
   StreamContext& context_;
-  Phase phase_ = Phase::idle;
+  StreamPhase phase_ = StreamPhase::idle;
   ConnectionState state_{};
   RequestId request_ = 0;
   int status_ = 0;
@@ -157,7 +175,7 @@ class FollowedStream final : public ResponseHandler {
   FlowLimit bytes_limit_{kMostBytesPerSecond, kByteBurst};
   bool exceeded_limits_ = false;  ///< the server exceeded its limits
   std::uint64_t losses_ = 0;
-  std::vector<Device> devices_;  ///< by id
+  std::vector<DeviceFeed> devices_;  ///< by id
   ClockOffset clock_;
   RetryDelay backoff_;
   RefusalLog refusals_;

@@ -74,13 +74,13 @@ void check_options(const PowerStreamOptions& options) {
 [[noreturn]] void throw_for(const Trouble& trouble) {
   const std::string message = "cannot stream from " + trouble.what;
   switch (trouble.kind) {
-    case Trouble::Kind::token:
+    case Trouble::TroubleKind::token:
       throw AuthError(message);
-    case Trouble::Kind::scope:
+    case Trouble::TroubleKind::scope:
       throw CapabilityError(message);
-    case Trouble::Kind::device:
+    case Trouble::TroubleKind::device:
       throw NoSuchDevice(message);
-    case Trouble::Kind::connection:
+    case Trouble::TroubleKind::connection:
       break;
   }
   throw ConnectionError(message);
@@ -104,7 +104,7 @@ class PowerStream::Impl {
                                                  .on_update = std::move(options.on_update),
                                                  .executor = std::move(options.executor)})),
         book_(options.history.count() > 0
-                  ? std::make_shared<client::EnergyBook>(options.history, options.counter_period)
+                  ? std::make_shared<client::StreamHistory>(options.history, options.counter_period)
                   : nullptr),
         engine_(std::make_shared<Engine>(
             hub_, Engine::Options{.reconnect_delay = options.reconnect_delay,
@@ -115,7 +115,7 @@ class PowerStream::Impl {
   void start(milliseconds timeout, bool start_partial) {
     const TimePoint deadline = TimePoint::clock::now() + timeout;
     engine_->start();
-    const Engine::Start start = engine_->wait_for_start(deadline, start_partial);
+    const Engine::StartResult start = engine_->wait_for_start(deadline, start_partial);
     if (start.trouble) {
       engine_->stop();
       throw_for(*start.trouble);
@@ -140,7 +140,7 @@ class PowerStream::Impl {
 
  private:
   std::shared_ptr<UpdateHub> hub_;
-  std::shared_ptr<client::EnergyBook> book_;  ///< null: no energies
+  std::shared_ptr<client::StreamHistory> book_;  ///< null: no energies
   std::shared_ptr<Engine> engine_;
   std::mutex mutex_;
   std::shared_ptr<PowerReader::Impl> own_reader_;

@@ -74,7 +74,7 @@ void ServerCounters::book(const FollowedStream& stream, const InquiryAnswer& ans
   if (energies == nullptr) return;
   // The driver counts, also across restarts of the daemon.
   for (const auto& [id, mj] : *energies) {
-    book_one(Quantity::gpu, id, mj, between(answer), /*goes_on=*/true);
+    book_one(MeasuredQuantity::gpu, id, mj, between(answer), /*goes_on=*/true);
   }
 }
 
@@ -94,19 +94,19 @@ void ServerCounters::book_cpus(const FollowedStream& stream, const InquiryAnswer
                                ? earlier(answer, stream.read_at(*energy.timestamp_ms))
                                : between(answer);
     // If the daemon does not know the power, the counter does not move or cannot be read.
-    const auto book = [&](Quantity quantity, std::optional<std::uint64_t> uj) {
-      const bool is_unknown = stream.is_unknown(id, quantity == Quantity::dram);
+    const auto book = [&](MeasuredQuantity quantity, std::optional<std::uint64_t> uj) {
+      const bool is_unknown = stream.is_unknown(id, quantity == MeasuredQuantity::dram);
       if (is_unknown) context_.book->break_counter({place_, quantity, id});
       if (uj && !is_unknown) book_one(quantity, id, *uj, read_at, goes_on);
     };
-    book(Quantity::cpu, energy.cpu_uj);
-    book(Quantity::dram, energy.dram_uj);
+    book(MeasuredQuantity::cpu, energy.cpu_uj);
+    book(MeasuredQuantity::dram, energy.dram_uj);
   }
 }
 
-void ServerCounters::book_one(Quantity quantity, DeviceId device, std::uint64_t ticks,
+void ServerCounters::book_one(MeasuredQuantity quantity, DeviceId device, std::uint64_t ticks,
                               const ReadAt& read, bool goes_on) {
-  const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
+  const StreamHistory::QuantityKey key{.server = place_, .quantity = quantity, .device = device};
   if (!goes_on) context_.book->break_counter(key);
   // A daemon that was halted in between read the counter at an unknown time. The next reading
   // counts.

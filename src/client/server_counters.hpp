@@ -36,7 +36,7 @@ class ServerCounters {
  private:
   void book(const FollowedStream& stream, const InquiryAnswer& answer);
   void book_cpus(const FollowedStream& stream, const InquiryAnswer& answer, bool may_be_another);
-  void book_one(Quantity quantity, DeviceId device, std::uint64_t ticks, const ReadAt& read,
+  void book_one(MeasuredQuantity quantity, DeviceId device, std::uint64_t ticks, const ReadAt& read,
                 bool goes_on);
 
   std::size_t place_;

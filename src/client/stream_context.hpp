@@ -15,7 +15,7 @@ namespace wattle::client {
 
 /// Threads: one at a time (the stream's).
 struct StreamContext {
-  Transport& transport;
+  RequestTransport& transport;
   UpdateHub& hub;
   Timers& timers;
   const TimeSource& clock;
@@ -25,7 +25,7 @@ struct StreamContext {
   std::chrono::milliseconds longest_reconnect_delay;
   std::chrono::milliseconds timeout;
   /// Null: energies are not kept.
-  EnergyBook* book = nullptr;
+  StreamHistory* book = nullptr;
 
   wire::EventParser parser{};
   /// The time, read once for all data that arrived together.

@@ -56,7 +56,7 @@ class UpdateQueue {
   }
 
  private:
-  struct Kept {
+  struct LatestUpdate {
     Update update;
     bool is_there = false;
   };
@@ -73,7 +73,7 @@ class UpdateQueue {
   }
 
   void keep(const Update& update) {
-    Kept& kept = kept_[update.slot];
+    LatestUpdate& kept = kept_[update.slot];
     if (!std::exchange(kept.is_there, true)) dirty_.push_back(update.slot);
     kept.update = update;
     kept.update.ends_event = false;
@@ -90,7 +90,7 @@ class UpdateQueue {
   std::vector<Update> ring_;
   std::size_t first_ = 0;
   std::size_t count_ = 0;
-  std::vector<Kept> kept_;            ///< by slot
+  std::vector<LatestUpdate> kept_;    ///< by slot
   std::vector<std::uint32_t> dirty_;  ///< the slots with a kept update
   std::uint64_t dropped_ = 0;
 };

@@ -22,7 +22,7 @@ View::View(const std::vector<Server>& servers) {
   }
 }
 
-View::Place View::place_of(PowerReadings& server, const Slot& slot) {
+View::DeviceValues View::place_of(PowerReadings& server, const Slot& slot) {
   if (slot.type == DeviceType::gpu) {
     return {.time_s = &server.gpu_time_s[slot.device], .gpu = &server.gpu_power[slot.device]};
   }
@@ -42,7 +42,7 @@ void View::forget(PowerReadings& server, const Slot& slot) {
 
 void View::apply(const Update& update, const Slot& slot) {
   if (update.slot >= places_.size()) places_.resize(update.slot + 1);
-  Place& place = places_[update.slot];
+  DeviceValues& place = places_[update.slot];
   PowerReadings& server = *servers_[slot.server];
   if (update.is_gone) {
     forget(server, slot);

@@ -26,18 +26,18 @@ class View {
 
  private:
   /// Pointers to a device's values. All null: the device has none yet.
-  struct Place {
+  struct DeviceValues {
     double* time_s = nullptr;
     Watts* gpu = nullptr;
     CpuPowerReading* cpu = nullptr;
   };
 
-  [[nodiscard]] static Place place_of(PowerReadings& server, const Slot& slot);
+  [[nodiscard]] static DeviceValues place_of(PowerReadings& server, const Slot& slot);
   static void forget(PowerReadings& server, const Slot& slot);
 
   PowerSnapshot readings_;
   std::vector<PowerReadings*> servers_;
-  std::vector<Place> places_;  ///< by slot
+  std::vector<DeviceValues> places_;  ///< by slot
 };
 
 }  // namespace wattle::client

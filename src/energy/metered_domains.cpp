@@ -33,7 +33,7 @@ StoredBoundary plain_end(const Boundary& shown) noexcept {
   return {.at = shown.at,
           .ticks = shown.ticks,
           .width_ns = saturated_ns(shown.half_width),
-          .state = StoredBoundary::State::read};
+          .state = StoredBoundary::BoundaryState::read};
 }
 
 /// The boundary from the last update of a section and the first update of the next.
@@ -43,7 +43,7 @@ StoredBoundary aligned_end(const CounterUpdate& ends, const CounterUpdate& start
           .width_ns = saturated_ns(std::max(ends.latency, starts.latency)),
           .next_ns = saturated_ns(starts.at - ends.at),
           .next_ticks = static_cast<std::uint32_t>(starts.ticks - ends.ticks),
-          .state = StoredBoundary::State::aligned};
+          .state = StoredBoundary::BoundaryState::aligned};
 }
 
 StoredWaitingPower power_of(const WaitingPower& waiting) noexcept {
@@ -73,7 +73,7 @@ std::optional<TimePoint> middle_of(std::span<const StoredBoundary> ends) noexcep
   std::optional<TimePoint> first;
   TimePoint last;
   for (const StoredBoundary& end : ends) {
-    if (end.state != StoredBoundary::State::read) continue;
+    if (end.state != StoredBoundary::BoundaryState::read) continue;
     first = std::min(first.value_or(end.at), end.at);
     last = std::max(last, end.at);
   }
@@ -82,7 +82,7 @@ std::optional<TimePoint> middle_of(std::span<const StoredBoundary> ends) noexcep
 
 /// As a boundary of a section that ends at `call`: the other domains were read at other times.
 std::optional<Boundary> boundary_of(const StoredBoundary& end, TimePoint call) noexcept {
-  if (end.state < StoredBoundary::State::read) return std::nullopt;
+  if (end.state < StoredBoundary::BoundaryState::read) return std::nullopt;
   const nanoseconds skew = std::chrono::abs(end.at - call);
   return Boundary{.at = end.at, .half_width = nanoseconds(end.width_ns) + skew, .ticks = end.ticks};
 }
@@ -121,7 +121,7 @@ StoredBoundary MeteredDomains::State::end_of(std::size_t domain) const noexcept 
   const std::optional<std::size_t> place = places[domain];
   if (!place) return {};
   const Capture::Shown& now = shown.domains[*place];
-  if (!now.has_answered) return {.state = StoredBoundary::State::late};
+  if (!now.has_answered) return {.state = StoredBoundary::BoundaryState::late};
   return now.counter ? plain_end(*now.counter) : StoredBoundary{};
 }
 
@@ -292,7 +292,7 @@ MeasuredEnergy MeteredDomains::energy(std::size_t domain, const Section& section
   const std::optional<std::size_t> place = state_->places[domain];
   if (!place) return {.unknown = section.end - section.begin, .flags = Flags::of(Flag::gap)};
 
-  using End = StoredBoundary::State;
+  using End = StoredBoundary::BoundaryState;
   const Readings& readings = state_->readings;
   const StoredWaitingPower& waiting = section.waiting_before;
   if (section.first.state == End::aligned && section.last.state == End::aligned &&

@@ -21,7 +21,7 @@ namespace wattle::detail {
 
 /// The value of one domain at an end of a section. Stored for each domain and call, hence small.
 struct StoredBoundary {
-  enum class State : std::uint8_t {
+  enum class BoundaryState : std::uint8_t {
     unread,   ///< no value: its counter failed, or it has none
     late,     ///< its device did not answer in time
     read,     ///< read, whenever the counter was renewed before
@@ -36,7 +36,7 @@ struct StoredBoundary {
   /// which the next one starts.
   std::uint32_t next_ns = 0;
   std::uint32_t next_ticks = 0;
-  State state = State::unread;
+  BoundaryState state = BoundaryState::unread;
 };
 
 /// The power of waiting for updates of a counter. Not a number where it was not measured.

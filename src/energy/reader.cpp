@@ -55,7 +55,7 @@ std::vector<EnergyReading> EnergyReader::read() {
   std::vector<EnergyReading> readings;
   readings.reserve(ends.size());
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    const bool is_read = ends[i].state == StoredBoundary::State::read;
+    const bool is_read = ends[i].state == StoredBoundary::BoundaryState::read;
     readings.push_back(
         {.domain = (*domains.names())[i],
          .at = is_read ? ends[i].at : now,

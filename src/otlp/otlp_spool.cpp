@@ -172,7 +172,7 @@ std::optional<std::string> OtlpSpool::read(const std::string& name, std::size_t 
 }
 
 void OtlpSpool::add(OtlpBatch batch) {
-  Entry entry{.items = batch.items};
+  WaitingBatch entry{.items = batch.items};
   if (is_on_disk()) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     // Its order, whatever the clock does.
@@ -201,7 +201,7 @@ void OtlpSpool::make_room() {
 }
 
 void OtlpSpool::drop_front() {
-  const Entry& entry = entries_.front();
+  const WaitingBatch& entry = entries_.front();
   if (!entry.name.empty()) (void)::unlinkat(folder_.get(), entry.name.c_str(), 0);
   bytes_ -= entry.bytes;
   entries_.pop_front();
@@ -210,7 +210,7 @@ void OtlpSpool::drop_front() {
 
 const OtlpBatch* OtlpSpool::front() {
   while (!entries_.empty()) {
-    const Entry& entry = entries_.front();
+    const WaitingBatch& entry = entries_.front();
     if (entry.name.empty()) return &entry.batch;
     if (front_) return &*front_;
     front_ = parse_spool_file(read(entry.name, kMostFileBytes).value_or(""));
@@ -227,7 +227,7 @@ void OtlpSpool::pop() {
 
 std::uint64_t OtlpSpool::waiting_items() const noexcept {
   std::uint64_t items = 0;
-  for (const Entry& entry : entries_) items += entry.items;
+  for (const WaitingBatch& entry : entries_) items += entry.items;
   return items;
 }
 

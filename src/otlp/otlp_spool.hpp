@@ -49,7 +49,7 @@ class OtlpSpool {
   [[nodiscard]] Losses take_losses();
 
  private:
-  struct Entry {
+  struct WaitingBatch {
     std::string name;  ///< of its file; empty: in memory
     std::uint64_t bytes = 0;
     std::uint64_t items = 0;
@@ -68,7 +68,7 @@ class OtlpSpool {
   std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;
   std::uint64_t last_number_ = 0;
-  std::deque<Entry> entries_;
+  std::deque<WaitingBatch> entries_;
   std::optional<OtlpBatch> front_;  ///< read from its file
   Losses losses_;
 };

@@ -22,7 +22,7 @@ double weight_of(std::int64_t steps) noexcept { return static_cast<double>(steps
 }  // namespace
 
 void IdleWatch::add(double joules, double seconds, bool is_before_units) noexcept {
-  Part& part = is_before_units ? before_ : after_;
+  IdleEnergy& part = is_before_units ? before_ : after_;
   part.joules += joules;
   part.seconds += seconds;
   part.block_joules += joules;
@@ -33,7 +33,8 @@ void IdleWatch::add(double joules, double seconds, bool is_before_units) noexcep
   part.block_seconds = 0.0;
 }
 
-std::optional<UnitIdlePower> IdleWatch::Part::power(const std::string& domain) const noexcept {
+std::optional<UnitIdlePower> IdleWatch::IdleEnergy::power(
+    const std::string& domain) const noexcept {
   if (seconds < kLeastIdleS || blocks.count < 3) return std::nullopt;
   const double error = std::sqrt(blocks.variance() / static_cast<double>(blocks.count));
   return UnitIdlePower{domain, Watts(joules / seconds), Watts(2.0 * error)};
@@ -133,7 +134,7 @@ void DomainShares::measure_weights(const UnitEventLog& log, double& weight_s, do
   running_s_ += running_s;
 }
 
-void DomainShares::share_out(Interval& interval, double weight_s, double covered_s) {
+void DomainShares::share_out(SharedInterval& interval, double weight_s, double covered_s) {
   const double length_s = seconds_of_ns(interval.end_ns - interval.begin_ns);
   const bool has_units = weight_s > 0.0;
   const auto idle_power = idle();
@@ -183,7 +184,7 @@ void DomainShares::share_out(Interval& interval, double weight_s, double covered
   last_rate_ = interval.rate;
 }
 
-void DomainShares::watch_idle(const Interval& interval) {
+void DomainShares::watch_idle(const SharedInterval& interval) {
   if (interval.unknown_s > 0.0) return;
   const double length_s = seconds_of_ns(interval.end_ns - interval.begin_ns);
   if (last_unit_ns_ == 0 || interval.begin_ns >= last_unit_ns_ + kQuietNs) {
@@ -208,8 +209,8 @@ void DomainShares::enter(const UnitEvent& event, std::int64_t at_ns) {
   weight_ += event.weight;
   ++running_;
   if (event.slot >= starts_.size()) starts_.resize(event.slot + std::size_t{1});
-  Start& start = starts_[event.slot];
-  const bool is_first = event.kind == UnitEvent::Kind::begin;
+  ShareStart& start = starts_[event.slot];
+  const bool is_first = event.kind == UnitEvent::EventKind::begin;
   start = {.sum = sum_,
            .unknown = unknown_,
            .edge_j2 = interval_.edge_j2,
@@ -224,7 +225,7 @@ UnitShare DomainShares::leave(const UnitEvent& event, std::int64_t at_ns) {
   advance(at_ns);
   weight_ -= event.weight;
   --running_;
-  Start& start = starts_[event.slot];
+  ShareStart& start = starts_[event.slot];
   const double weight = weight_of(event.weight);
   UnitShare share{.joules = weight * (sum_ - start.sum),
                   .unknown_s = unknown_ - start.unknown,
@@ -246,7 +247,7 @@ void DomainShares::finish_interval() noexcept {
 
 UnitBalance DomainShares::balance() const {
   UnitBalance balance = balance_;
-  for (const Start& start : starts_) {
+  for (const ShareStart& start : starts_) {
     if (start.is_in) balance.running += Joules(weight_of(start.weight) * (sum_ - start.sum));
   }
   return balance;
@@ -266,8 +267,8 @@ bool DomainShares::has_idle_changed() const noexcept {
   return change > doubt && change > 0.01 * expected->power.si();
 }
 
-DomainShares::Doubt DomainShares::doubt() const noexcept {
-  Doubt doubt = doubt_;
+DomainShares::ShareDoubt DomainShares::doubt() const noexcept {
+  ShareDoubt doubt = doubt_;
   doubt.mean_interval_s = intervals_ > 0 ? lengths_s_ / static_cast<double>(intervals_) : 0.0;
   doubt.mean_running = covered_s_ > 0.0 ? running_s_ / covered_s_ : 0.0;
   return doubt;

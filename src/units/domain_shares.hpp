@@ -61,7 +61,7 @@ class IdleWatch {
   [[nodiscard]] std::optional<UnitIdlePower> later(const std::string& domain) const noexcept;
 
  private:
-  struct Part {
+  struct IdleEnergy {
     double joules = 0.0;
     double seconds = 0.0;
     double block_joules = 0.0;  ///< of the block that is not full
@@ -69,8 +69,8 @@ class IdleWatch {
     Moments blocks{};
     [[nodiscard]] std::optional<UnitIdlePower> power(const std::string& domain) const noexcept;
   };
-  Part before_;
-  Part after_;
+  IdleEnergy before_;
+  IdleEnergy after_;
 };
 
 /// Threads: one at a time.
@@ -115,7 +115,7 @@ class DomainShares {
   [[nodiscard]] bool has_idle_changed() const noexcept;
 
   /// The parts of the ± of the sum of all units, beside the ± of a mean in time.
-  struct Doubt {
+  struct ShareDoubt {
     double measured_j2 = 0.0;  ///< square of the ± of what was measured where units start or stop
     double idle_j = 0.0;       ///< ± of the idle energy that was taken off
     double spilled_j = 0.0;    ///< may be the units': it was measured when no unit ran any more
@@ -123,10 +123,10 @@ class DomainShares {
     double mean_interval_s = 0.0;
     double mean_running = 0.0;  ///< units that ran at a time, while any did
   };
-  [[nodiscard]] Doubt doubt() const noexcept;
+  [[nodiscard]] ShareDoubt doubt() const noexcept;
 
  private:
-  struct Interval {
+  struct SharedInterval {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::optional<double> joules{};
@@ -138,7 +138,7 @@ class DomainShares {
     double whole_j = 0.0;  ///< per weight, if it ran all the time
   };
   /// A unit's or a phase's start.
-  struct Start {
+  struct ShareStart {
     double sum = 0.0;
     double unknown = 0.0;
     double edge_j2 = 0.0;
@@ -150,9 +150,9 @@ class DomainShares {
   };
 
   bool take_interval(const UnitEventLog& log, std::int64_t until_ns);
-  void share_out(Interval& interval, double weight_s, double covered_s);
+  void share_out(SharedInterval& interval, double weight_s, double covered_s);
   void measure_weights(const UnitEventLog& log, double& weight_s, double& covered_s);
-  void watch_idle(const Interval& interval);
+  void watch_idle(const SharedInterval& interval);
   void enter(const UnitEvent& event, std::int64_t at_ns);
   UnitShare leave(const UnitEvent& event, std::int64_t at_ns);
   void advance(std::int64_t at_ns) noexcept;
@@ -180,8 +180,8 @@ class DomainShares {
 
   std::int64_t end_ns_ = 0;
   std::uint64_t next_ = 0;
-  std::vector<Start> starts_;  ///< by slot
-  Interval interval_{};
+  std::vector<ShareStart> starts_;  ///< by slot
+  SharedInterval interval_{};
   std::uint64_t interval_number_ = 0;
 
   // As of the event that is visited.
@@ -201,7 +201,7 @@ class DomainShares {
   double running_s_ = 0.0;
   double lengths_s_ = 0.0;
   std::uint64_t intervals_ = 0;
-  Doubt doubt_{};
+  ShareDoubt doubt_{};
 };
 
 }  // namespace wattle::detail

@@ -105,7 +105,7 @@ bool LoadSeries::integrals_at(std::int64_t at_ns, Columns& integrals) const {
   return true;
 }
 
-bool LoadSeries::weights_of(const Energy& row, std::int64_t lag_ns, Columns& weights) const {
+bool LoadSeries::weights_of(const LoadEnergy& row, std::int64_t lag_ns, Columns& weights) const {
   Columns begin{};
   if (!integrals_at(row.begin_ns - lag_ns, begin) || !integrals_at(row.end_ns - lag_ns, weights)) {
     return false;
@@ -159,13 +159,13 @@ bool LoadSeries::is_grid_full() const noexcept {
 
 /// The oldest one that waits.
 void LoadSeries::bin_chunk() {
-  const std::vector<Energy> rows = std::move(chunks_.front());
+  const std::vector<LoadEnergy> rows = std::move(chunks_.front());
   chunks_.pop_front();
   const std::int64_t length_ns = bin_ns();
-  Bin bin{.chunk = chunk_};
+  LoadBin bin{.chunk = chunk_};
   std::int64_t begin_ns = 0;
   std::int64_t before_ns = 0;
-  for (const Energy& row : rows) {
+  for (const LoadEnergy& row : rows) {
     Columns weights{};
     if (!weights_of(row, lag_ns_, weights)) {
       before_ns = 0;
@@ -194,13 +194,13 @@ void LoadSeries::bin_chunk() {
   if (unneeded > 0) drop_from_grid(std::min(grid_.size(), static_cast<std::size_t>(unneeded)));
 }
 
-void LoadSeries::add_bin(const Bin& bin) {
+void LoadSeries::add_bin(const LoadBin& bin) {
   if (bins_.empty() || bins_.back().parts >= per_bin_ ||
       bins_.back().chunk / per_bin_ != bin.chunk / per_bin_) {
     bins_.push_back(bin);
     return;
   }
-  Bin& last = bins_.back();
+  LoadBin& last = bins_.back();
   last.seconds += bin.seconds;
   last.joules += bin.joules;
   last.parts += bin.parts;
@@ -288,9 +288,9 @@ void LoadSeries::choose_lag() {
 /// Bins two by two, within blocks of twice as many chunks.
 void LoadSeries::join_bins() {
   per_bin_ *= 2;
-  const std::vector<Bin> bins = std::move(bins_);
+  const std::vector<LoadBin> bins = std::move(bins_);
   bins_.clear();
-  for (const Bin& bin : bins) add_bin(bin);
+  for (const LoadBin& bin : bins) add_bin(bin);
 }
 
 /// With what was read since the last chunk.
@@ -305,41 +305,30 @@ LoadSeries LoadSeries::finished() const {
   return whole;
 }
 
-LoadFit LoadSeries::fit() const {
-  const LoadSeries whole = finished();
-  LoadFit fit;
-  Columns total{};
-  double seconds = 0.0;
-  double joules = 0.0;
-  for (const Bin& bin : whole.bins_) {
-    seconds += bin.seconds;
-    joules += bin.joules;
-    for (std::size_t c = 0; c < kColumns; ++c) total.at(c) += bin.weights.at(c);
+LoadSeries::BinTotals LoadSeries::totals() const noexcept {
+  BinTotals total;
+  for (const LoadBin& bin : bins_) {
+    total.seconds += bin.seconds;
+    total.joules += bin.joules;
+    for (std::size_t c = 0; c < kColumns; ++c) total.weights.at(c) += bin.weights.at(c);
   }
-  std::vector<std::size_t> used;
-  double all_weight = 0.0;
-  for (std::size_t c = 0; c < kColumns; ++c) {
-    all_weight += total.at(c);
-    if (!(total.at(c) > 0.0)) continue;
-    used.push_back(c);
-    fit.columns.push_back(c < whole.known_.size() ? std::optional(whole.known_[c]) : std::nullopt);
-  }
-  if (!(seconds > 0.0) || used.empty()) return fit;
-  fit.mean_weight = all_weight / seconds;
-  fit.mean_power = joules / seconds;
+  for (const double weight : total.weights) total.all_weights += weight;
+  return total;
+}
 
+LoadSeries::BinRegressions LoadSeries::regressions(const std::vector<std::size_t>& used,
+                                                   double mean_weight) const {
   const std::size_t n = used.size();
-  BlockRegression straight(n + 1);
-  BlockRegression curved(n + 2);
+  BinRegressions found{.straight = BlockRegression(n + 1), .curved = BlockRegression(n + 2)};
   std::vector<double> x(n + 2);
+  const auto block_of = [&](const LoadBin& of) { return of.chunk / per_bin_; };
   std::size_t first = 0;  // of the block
   std::size_t last = 0;
-  for (std::size_t bin_number = 0; bin_number < whole.bins_.size(); ++bin_number) {
-    const Bin& bin = whole.bins_[bin_number];
+  for (std::size_t bin_number = 0; bin_number < bins_.size(); ++bin_number) {
+    const LoadBin& bin = bins_[bin_number];
     if (bin_number == last) {
       first = last;
-      const auto block_of = [&](const Bin& of) { return of.chunk / whole.per_bin_; };
-      while (last < whole.bins_.size() && block_of(whole.bins_[last]) == block_of(bin)) ++last;
+      while (last < bins_.size() && block_of(bins_[last]) == block_of(bin)) ++last;
     }
     double weight = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -348,18 +337,39 @@ LoadFit LoadSeries::fit() const {
     }
     // Idle power that drifts through the block.
     x[n] = static_cast<double>(bin_number - first) - static_cast<double>(last - first - 1) / 2.0;
-    const double off = weight - fit.mean_weight;
+    const double off = weight - mean_weight;
     x[n + 1] = off * off;
     const double power = bin.joules / bin.seconds;
-    straight.add(std::span(x).first(n + 1), power, bin.chunk / whole.per_bin_);
-    curved.add(x, power, bin.chunk / whole.per_bin_);
+    found.straight.add(std::span(x).first(n + 1), power, block_of(bin));
+    found.curved.add(x, power, block_of(bin));
   }
-  fit.watts = straight.fit();
+  return found;
+}
+
+LoadFit LoadSeries::fit() const {
+  const LoadSeries whole = finished();
+  const BinTotals total = whole.totals();
+  LoadFit fit;
+  std::vector<std::size_t> used;
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    if (!(total.weights.at(c) > 0.0)) continue;
+    used.push_back(c);
+    fit.columns.push_back(c < whole.known_.size() ? std::optional(whole.known_[c]) : std::nullopt);
+  }
+  if (!(total.seconds > 0.0) || used.empty()) return fit;
+  fit.mean_weight = total.all_weights / total.seconds;
+  fit.mean_power = total.joules / total.seconds;
+
+  const BinRegressions found = whole.regressions(used, fit.mean_weight);
+  fit.watts = found.straight.fit();
   if (fit.watts.rows == 0) return fit;
-  const BlockFit bent = curved.fit();
+  const BlockFit bent = found.curved.fit();
+  const std::size_t n = used.size();
   const auto mean_gain = [&](const BlockFit& of) {
     double gain = 0.0;
-    for (std::size_t i = 0; i < n; ++i) gain += of.gains[i] * total.at(used[i]) / all_weight;
+    for (std::size_t i = 0; i < n; ++i) {
+      gain += of.gains[i] * total.weights.at(used[i]) / total.all_weights;
+    }
     return gain;
   };
   fit.slope = mean_gain(fit.watts);

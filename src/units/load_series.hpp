@@ -59,17 +59,30 @@ class LoadSeries {
   static constexpr std::size_t kWaitingChunks = 4;
   using Columns = std::array<double, kColumns>;
 
-  struct Energy {
+  struct LoadEnergy {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     double joules = 0.0;
   };
-  struct Bin {
+  struct LoadBin {
     Columns weights{};
     double seconds = 0.0;
     double joules = 0.0;
     std::uint32_t chunk = 0;
     std::uint32_t parts = 1;  ///< bins that were joined to it
+  };
+  /// Sums over all bins.
+  struct BinTotals {
+    Columns weights{};
+    double all_weights = 0.0;
+    double seconds = 0.0;
+    double joules = 0.0;
+  };
+  /// On the weights and the drift of the idle power in a block; the curved one also on the square
+  /// of the weight's distance from its mean.
+  struct BinRegressions {
+    BlockRegression straight;
+    BlockRegression curved;
   };
   /// Sums over all rows without the mean of their chunk, at one lag.
   struct LagSums {
@@ -82,7 +95,7 @@ class LoadSeries {
   void pass_grid(std::int64_t at_ns);
   void drop_from_grid(std::size_t count);
   [[nodiscard]] bool integrals_at(std::int64_t at_ns, Columns& integrals) const;
-  [[nodiscard]] bool weights_of(const Energy& row, std::int64_t lag_ns, Columns& weights) const;
+  [[nodiscard]] bool weights_of(const LoadEnergy& row, std::int64_t lag_ns, Columns& weights) const;
   [[nodiscard]] std::int64_t bin_ns() const noexcept;
   [[nodiscard]] std::int64_t chunk_ns() const noexcept;
   [[nodiscard]] std::size_t covered_rows() const noexcept;
@@ -94,7 +107,11 @@ class LoadSeries {
   [[nodiscard]] double residual(const LagSums& sums) const;
   void choose_lag();
   [[nodiscard]] LoadSeries finished() const;
-  void add_bin(const Bin& bin);
+  [[nodiscard]] BinTotals totals() const noexcept;
+  /// `used`: the columns with weight.
+  [[nodiscard]] BinRegressions regressions(const std::vector<std::size_t>& used,
+                                           double mean_weight) const;
+  void add_bin(const LoadBin& bin);
   void join_bins();
 
   bool seeks_lag_;
@@ -109,14 +126,14 @@ class LoadSeries {
   std::int64_t grid_first_ns_ = 0;  ///< the time of grid_[0]; 0: no event yet
   std::int64_t grid_next_ns_ = 0;
 
-  std::vector<Energy> rows_;
-  std::deque<std::vector<Energy>> chunks_;  ///< that wait
-  Energy open_{};
+  std::vector<LoadEnergy> rows_;
+  std::deque<std::vector<LoadEnergy>> chunks_;  ///< that wait
+  LoadEnergy open_{};
   std::uint64_t readings_ = 0;
   double readings_s_ = 0.0;
   std::array<LagSums, kLags> lags_{};
   std::uint64_t lag_rows_ = 0;
-  std::vector<Bin> bins_;
+  std::vector<LoadBin> bins_;
   std::uint32_t chunk_ = 0;
   std::uint32_t per_bin_ = 1;  ///< bins that are joined to one; a block is as many chunks
 };

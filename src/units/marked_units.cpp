@@ -72,7 +72,7 @@ bool MarkedUnits::end_unit(const Mark& mark) {
                             .work = std::max(0.0, mark.number),
                             .slot = slot_of(unit.started.id),
                             .column = unit.column,
-                            .kind = UnitEvent::Kind::end},
+                            .kind = UnitEvent::EventKind::end},
                            unit.started.at_ns);
   running_.erase(found);
   return true;

@@ -47,7 +47,7 @@ void UnitGroups::add(double number, double joules) noexcept {
   if (!(number > 0.0) || !std::isfinite(number)) return;
   const int most = static_cast<int>(groups_.size()) - 1;
   const int place = std::clamp(std::ilogb(number) - kLeastExponent, 0, most);
-  Sums& group = groups_.at(static_cast<std::size_t>(place));
+  GroupSums& group = groups_.at(static_cast<std::size_t>(place));
   ++group.count;
   group.numbers += number;
   group.joules += joules;
@@ -55,7 +55,7 @@ void UnitGroups::add(double number, double joules) noexcept {
 
 std::vector<UnitGroup> UnitGroups::found() const {
   std::vector<UnitGroup> found;
-  for (const Sums& group : groups_) {
+  for (const GroupSums& group : groups_) {
     if (group.count == 0) continue;
     const auto count = static_cast<double>(group.count);
     found.push_back({.number = group.numbers / count,

@@ -31,13 +31,13 @@ class UnitGroups {
   [[nodiscard]] std::vector<UnitGroup> found() const;
 
  private:
-  struct Sums {
+  struct GroupSums {
     std::uint64_t count = 0;
     double numbers = 0.0;
     double joules = 0.0;
   };
   static constexpr int kLeastExponent = -16;  ///< numbers beyond are in the first or last group
-  std::array<Sums, 64> groups_{};
+  std::array<GroupSums, 64> groups_{};
 };
 
 /// A unit that has ended.

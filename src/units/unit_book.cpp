@@ -67,8 +67,8 @@ void UnitBook::settle(const std::function<void(const UnitEnergy&)>& done) {
 /// The state of a unit as soon as an event arrives.
 void UnitBook::note(const UnitEvent& event) {
   if (event.slot >= units_.size()) units_.resize(event.slot + std::size_t{1});
-  Unit& unit = units_[event.slot];
-  if (event.kind == UnitEvent::Kind::begin) {
+  OpenUnit& unit = units_[event.slot];
+  if (event.kind == UnitEvent::EventKind::begin) {
     // A slot's next unit has the next id.
     const UnitId id = unit.id == 0 ? event.slot : unit.id + (UnitId{1} << 32U);
     unit = {.id = id,
@@ -82,15 +82,15 @@ void UnitBook::note(const UnitEvent& event) {
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     if (!shares_[i].takes_part(event)) continue;
     series_[i].add(event);
-    if (event.kind == UnitEvent::Kind::begin) ++unit.domains;
+    if (event.kind == UnitEvent::EventKind::begin) ++unit.domains;
     if (event.adds_weight()) continue;
     weight_s_[i][event.column] += static_cast<double>(event.weight) * kWeightStep *
                                   seconds_of_ns(event.at_ns - unit.phase_ns);
   }
-  if (event.kind == UnitEvent::Kind::enter) unit.phase_ns = event.at_ns;
-  if (event.kind == UnitEvent::Kind::end) ++ended_[unit.tag];
+  if (event.kind == UnitEvent::EventKind::enter) unit.phase_ns = event.at_ns;
+  if (event.kind == UnitEvent::EventKind::end) ++ended_[unit.tag];
   if (!event.adds_weight() && event.column != unit.tag) note_phase(event, unit);
-  if (event.kind != UnitEvent::Kind::end) return;
+  if (event.kind != UnitEvent::EventKind::end) return;
   unit.life = Life::waiting;
   unit.end_ns = event.at_ns;
   unit.work = event.work;
@@ -101,9 +101,9 @@ void UnitBook::note(const UnitEvent& event) {
   finish(unit);
 }
 
-void UnitBook::note_phase(const UnitEvent& event, const Unit& unit) {
+void UnitBook::note_phase(const UnitEvent& event, const OpenUnit& unit) {
   ++ended_[event.column];
-  Phase phase{.length_s = seconds_of_ns(event.at_ns - unit.phase_ns)};
+  LeftPhase phase{.length_s = seconds_of_ns(event.at_ns - unit.phase_ns)};
   for (const DomainShares& shares : shares_) {
     if (shares.takes_part(event)) ++phase.domains;
   }
@@ -112,11 +112,11 @@ void UnitBook::note_phase(const UnitEvent& event, const Unit& unit) {
 }
 
 void UnitBook::add_share(const UnitEvent& event, const UnitShare& share) {
-  Unit& unit = units_[event.slot];
+  OpenUnit& unit = units_[event.slot];
   unit.joules += share.joules;
   unit.variance_j2 += share.variance_j2;
   if (event.column != unit.tag) add_to_phase(event, share);
-  if (event.kind != UnitEvent::Kind::end) return;
+  if (event.kind != UnitEvent::EventKind::end) return;
   unit.unknown_s = std::max(unit.unknown_s, share.unit_unknown_s);
   unit.is_short |= share.is_short;
   if (--unit.domains == 0) finish(unit);
@@ -125,7 +125,7 @@ void UnitBook::add_share(const UnitEvent& event, const UnitShare& share) {
 void UnitBook::add_to_phase(const UnitEvent& event, const UnitShare& share) {
   const auto found = phases_.find(std::pair(event.at_ns, event.slot));
   if (found == phases_.end()) return;
-  Phase& phase = found->second;
+  LeftPhase& phase = found->second;
   phase.joules += share.joules;
   phase.unknown_s = std::max(phase.unknown_s, share.unknown_s);
   if (--phase.domains > 0) return;
@@ -137,7 +137,7 @@ void UnitBook::add_to_phase(const UnitEvent& event, const UnitShare& share) {
   phases_.erase(found);
 }
 
-void UnitBook::finish(Unit& unit) {
+void UnitBook::finish(OpenUnit& unit) {
   TagFigures& figures = figures_[unit.tag];
   if (is_unknown(unit.unknown_s)) {
     figures.add_unknown();
@@ -179,7 +179,7 @@ UnitState UnitBook::state(UnitId unit) const {
     if (units_[slot].life == Life::running) return UnitState::running;
     if (units_[slot].life == Life::waiting) return UnitState::waiting;
   }
-  const Unit& kept = kept_[place_of(unit)];
+  const OpenUnit& kept = kept_[place_of(unit)];
   return unit != 0 && kept.id == unit ? UnitState::done : UnitState::forgotten;
 }
 
@@ -188,7 +188,7 @@ std::optional<UnitEnergy> UnitBook::result(UnitId unit) const {
   return energy_of(kept_[place_of(unit)]);
 }
 
-UnitEnergy UnitBook::energy_of(const Unit& unit) const {
+UnitEnergy UnitBook::energy_of(const OpenUnit& unit) const {
   UnitEnergy energy{.id = unit.id,
                     .tag = tags_.name(unit.tag).name,
                     .begin = time_of_ns(unit.begin_ns),
@@ -217,7 +217,7 @@ SumDoubt UnitBook::doubt() const {
   double spilled_j = 0.0;
   double interval_s = 0.0;
   for (const DomainShares& shares : shares_) {
-    const DomainShares::Doubt part = shares.doubt();
+    const DomainShares::ShareDoubt part = shares.doubt();
     joules += part.joules;
     measured_j2 += part.measured_j2;
     idle_j += part.idle_j;

@@ -55,7 +55,7 @@ class UnitBook {
  private:
   enum class Life : std::uint8_t { none, running, waiting };
   /// A unit that is not final.
-  struct Unit {
+  struct OpenUnit {
     UnitId id = 0;
     Life life = Life::none;
     std::uint16_t tag = 0;
@@ -73,7 +73,7 @@ class UnitBook {
     std::optional<TraceContext> trace{};  ///< once it is final
   };
   /// A phase that was left, and whose energy is not final.
-  struct Phase {
+  struct LeftPhase {
     std::size_t domains = 0;  ///< that have not added its share
     double length_s = 0.0;
     double joules = 0.0;
@@ -81,12 +81,12 @@ class UnitBook {
   };
 
   void note(const UnitEvent& event);
-  void note_phase(const UnitEvent& event, const Unit& unit);
+  void note_phase(const UnitEvent& event, const OpenUnit& unit);
   void add_to_phase(const UnitEvent& event, const UnitShare& share);
   void add_share(const UnitEvent& event, const UnitShare& share);
-  void finish(Unit& unit);
+  void finish(OpenUnit& unit);
   void drop_divided_events();
-  [[nodiscard]] UnitEnergy energy_of(const Unit& unit) const;
+  [[nodiscard]] UnitEnergy energy_of(const OpenUnit& unit) const;
   [[nodiscard]] std::size_t place_of(UnitId unit) const noexcept;
   [[nodiscard]] SumDoubt doubt() const;
   [[nodiscard]] UnitDomain domain_report(std::size_t domain, const LoadFit& fit) const;
@@ -101,11 +101,11 @@ class UnitBook {
   std::vector<DomainShares> shares_;
   std::vector<LoadSeries> series_;
   UnitEventLog log_;
-  std::vector<Unit> units_;                                         ///< by slot
-  std::map<std::pair<std::int64_t, std::uint32_t>, Phase> phases_;  ///< by end and slot
+  std::vector<OpenUnit> units_;                                         ///< by slot
+  std::map<std::pair<std::int64_t, std::uint32_t>, LeftPhase> phases_;  ///< by end and slot
   std::vector<TagFigures> figures_;
   std::vector<UnitId> released_;
-  std::vector<Unit> kept_;  ///< final ones, by their ids
+  std::vector<OpenUnit> kept_;  ///< final ones, by their ids
   /// Weight x seconds of what has ended, by domain and column, and how much that is.
   std::vector<std::vector<double>> weight_s_;
   std::vector<std::uint64_t> ended_;

@@ -85,7 +85,7 @@ std::int64_t UnitEvents::leave(UnitEvent leaves, std::int64_t last_ns,
   }
   leaves.at_ns = at_ns;
   own.events.push_back(leaves);
-  if (leaves.kind == UnitEvent::Kind::end) ++own.ended;
+  if (leaves.kind == UnitEvent::EventKind::end) ++own.ended;
   if (enters != nullptr) {
     own.events.push_back(*enters);
     own.events.back().at_ns = at_ns;

@@ -34,13 +34,13 @@ inline constexpr double kMostUnitWork = 1e18;
 
 /// A unit starts to have a weight, or no longer has it.
 struct UnitEvent {
-  enum class Kind : std::uint8_t {
+  enum class EventKind : std::uint8_t {
     begin,  ///< of the unit
     enter,  ///< a phase
     leave,  ///< what it was in before that phase
     end,    ///< of the unit
   };
-  [[nodiscard]] bool adds_weight() const noexcept { return kind <= Kind::enter; }
+  [[nodiscard]] bool adds_weight() const noexcept { return kind <= EventKind::enter; }
 
   std::int64_t at_ns = 0;   ///< of the steady clock
   std::int64_t weight = 0;  ///< in steps
@@ -48,7 +48,7 @@ struct UnitEvent {
   std::uint32_t slot = 0;
   std::uint16_t column = 0;  ///< of the tag or phase that it enters or leaves
   std::uint8_t gpu = 0;      ///< 0: all; else the number of the one GPU, from 1
-  Kind kind = Kind::begin;
+  EventKind kind = EventKind::begin;
 };
 static_assert(sizeof(UnitEvent) == 32);
 

@@ -110,8 +110,8 @@ UnitsReader::UnitsReader(std::shared_ptr<MeteredDomains> domains, const WorkUnit
 /// Adds what a domain has shown since its last interval; nothing if its counter was not renewed.
 void UnitsReader::add_reading(std::size_t number, const StoredBoundary& end, TimePoint call,
                               std::vector<UnitReading>& readings) {
-  using State = StoredBoundary::State;
-  Column& column = columns_[number];
+  using State = StoredBoundary::BoundaryState;
+  DomainColumn& column = columns_[number];
   const bool is_read = end.state == State::read;
   const TimePoint at = is_read ? end.at : call;
   if (column.has_begun) {
@@ -203,7 +203,7 @@ std::vector<Refusal> UnitsReader::missing() const {
 }
 
 void UnitsReader::keep_desk() noexcept {
-  struct Kept {
+  struct KeptDesks {
     std::mutex mutex;
     std::vector<std::shared_ptr<UnitDesk>> desks;
   };
@@ -211,7 +211,7 @@ void UnitsReader::keep_desk() noexcept {
   if (desk_->events.is_copy()) return leak(desk_);
   try {
     // Never destroyed: a unit may end as late as the process.
-    static auto& kept = *new Kept;  // NOLINT(*-avoid-non-const-global-variables)
+    static auto& kept = *new KeptDesks;  // NOLINT(*-avoid-non-const-global-variables)
     const std::scoped_lock lock(kept.mutex);
     kept.desks.push_back(desk_);
   } catch (const std::bad_alloc&) {

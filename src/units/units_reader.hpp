@@ -45,7 +45,7 @@ class UnitsReader {
  private:
   void report_failure(const char* what);
   /// A domain that is divided, and the end of its last interval.
-  struct Column {
+  struct DomainColumn {
     std::size_t place = 0;  ///< in `MeteredDomains`
     TimePoint at{};
     StoredBoundary end{};
@@ -62,7 +62,7 @@ class UnitsReader {
   std::shared_ptr<UnitDesk> desk_;
 
   std::mutex reading_mutex_;  ///< held while sensors are read
-  std::vector<Column> columns_;
+  std::vector<DomainColumn> columns_;
   std::vector<StoredBoundary> ends_;
   std::atomic<bool> has_failed_ = false;  ///< `on_done` threw
 

@@ -65,14 +65,14 @@ void WorkUnit::phase(std::string_view name, double weight) {
                                  .slot = detail::slot_of(id_),
                                  .column = column_,
                                  .gpu = gpu_,
-                                 .kind = detail::UnitEvent::Kind::leave};
+                                 .kind = detail::UnitEvent::EventKind::leave};
   weight_ = steps;
   column_ = desk_->tags.column(name, tag_);
   const detail::UnitEvent enters{.weight = weight_,
                                  .slot = leaves.slot,
                                  .column = column_,
                                  .gpu = gpu_,
-                                 .kind = detail::UnitEvent::Kind::enter};
+                                 .kind = detail::UnitEvent::EventKind::enter};
   last_ns_ = desk_->events.leave(leaves, last_ns_, &enters);
 }
 
@@ -89,7 +89,7 @@ void WorkUnit::end() noexcept {
                             .slot = detail::slot_of(id_),
                             .column = column_,
                             .gpu = gpu_,
-                            .kind = detail::UnitEvent::Kind::end},
+                            .kind = detail::UnitEvent::EventKind::end},
                            last_ns_);
 }
 

@@ -50,7 +50,7 @@ bool Inquiry::received(std::string_view bytes) {
   return true;
 }
 
-void Inquiry::ended(const Ending& ending) {
+void Inquiry::ended(const RequestEnding& ending) {
   answer_.failure = ending.failure;
   if (answer_.status == 0) answer_.received_at = clock_.now();
   const InquiryAnswer answer = std::exchange(answer_, {});

@@ -33,7 +33,7 @@ class Inquiry final : public ResponseHandler {
  public:
   using Then = std::function<void(const InquiryAnswer&)>;
 
-  Inquiry(std::size_t server, Transport& transport, const TimeSource& clock,
+  Inquiry(std::size_t server, RequestTransport& transport, const TimeSource& clock,
           std::chrono::milliseconds timeout) noexcept
       : server_(server), transport_(transport), clock_(clock), timeout_(timeout) {}
   Inquiry(const Inquiry&) = delete;
@@ -49,7 +49,7 @@ class Inquiry final : public ResponseHandler {
 
   void began(int status) override;
   [[nodiscard]] bool received(std::string_view bytes) override;
-  void ended(const Ending& ending) override;
+  void ended(const RequestEnding& ending) override;
 
  private:
   struct Question {
@@ -60,7 +60,7 @@ class Inquiry final : public ResponseHandler {
   void start_next();
 
   std::size_t server_;
-  Transport& transport_;
+  RequestTransport& transport_;
   const TimeSource& clock_;
   std::chrono::milliseconds timeout_;
   std::vector<Question> waiting_;  ///< the first is in progress

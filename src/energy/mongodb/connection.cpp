@@ -94,7 +94,7 @@ bool is_there_already(const bson_error_t& error) {
 
 }  // namespace
 
-Connection::Connection(const MongoOptions& options) : owner_(::getpid()) {
+MongoConnection::MongoConnection(const MongoOptions& options) : owner_(::getpid()) {
   initialize_libmongoc();
   bson_error_t error{};
   uri_.reset(::mongoc_uri_new_with_error(options.uri.c_str(), &error));
@@ -111,16 +111,16 @@ Connection::Connection(const MongoOptions& options) : owner_(::getpid()) {
   ping();
 }
 
-Connection::~Connection() {
+MongoConnection::~MongoConnection() {
   if (is_ours()) return;
   // Destroying them would say good-bye to the server in the other process's name.
   (void)collection_.release();
   (void)client_.release();
 }
 
-bool Connection::is_ours() const noexcept { return ::getpid() == owner_; }
+bool MongoConnection::is_ours() const noexcept { return ::getpid() == owner_; }
 
-void Connection::ping() const {
+void MongoConnection::ping() const {
   const Bson command;
   ::bson_append_int32(command.get(), "ping", -1, 1);
   bson_error_t error{};
@@ -131,12 +131,12 @@ void Connection::ping() const {
   throw cannot_connect(error);
 }
 
-DatabaseError Connection::cannot_connect(const bson_error_t& error) const {
+DatabaseError MongoConnection::cannot_connect(const bson_error_t& error) const {
   const Failure why = failure(error);
   return {why.cause, "cannot connect: " + why.message};
 }
 
-std::optional<Failure> Connection::insert(const bson_t* document) {
+std::optional<Failure> MongoConnection::insert(const bson_t* document) {
   bson_error_t error{};
   if (::mongoc_collection_insert_one(collection_.get(), document, nullptr, nullptr, &error) ||
       is_there_already(error)) {
@@ -145,7 +145,7 @@ std::optional<Failure> Connection::insert(const bson_t* document) {
   return failure(error);
 }
 
-Failure Connection::failure(const bson_error_t& error) const {
+Failure MongoConnection::failure(const bson_error_t& error) const {
   const std::string text = text_of(error);
   const std::string hosts = hosts_of(uri_.get());
   if (error.domain == MONGOC_ERROR_SERVER_SELECTION || error.domain == MONGOC_ERROR_STREAM) {

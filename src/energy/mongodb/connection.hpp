@@ -20,13 +20,13 @@ struct Failure {
 
 /// To one collection. Threads: one at a time. In a process forked from the one that made it, it
 /// must not be used, and does not end the other's connection when it goes.
-class Connection {
+class MongoConnection {
  public:
   /// Connects; throws `DatabaseError`.
-  explicit Connection(const MongoOptions& options);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  explicit MongoConnection(const MongoOptions& options);
+  ~MongoConnection();
+  MongoConnection(const MongoConnection&) = delete;
+  MongoConnection& operator=(const MongoConnection&) = delete;
 
   /// Absent where the document is there. An earlier attempt whose answer was lost may have inserted
   /// it: no other process makes documents with its `_id`.

@@ -17,7 +17,7 @@ namespace {
 using mongodb::Failure;
 
 /// A trace that waits to be inserted.
-struct Entry {
+struct WaitingTrace {
   EnergyTrace trace;
   std::string name;
   /// Chosen here and kept: a second attempt cannot insert a document twice.
@@ -46,7 +46,7 @@ MongoOptions checked(MongoOptions options) {
   return options;
 }
 
-std::optional<Failure> insert(mongodb::Connection& connection, const Entry& entry,
+std::optional<Failure> insert(mongodb::MongoConnection& connection, const WaitingTrace& entry,
                               SampleDetails details) {
   const std::optional<mongodb::Bson> document =
       mongodb::make_document(entry.id, entry.name, entry.trace, details);
@@ -70,9 +70,9 @@ struct MongoHandler::State {
 
   MongoOptions options;
   std::mutex saving;
-  mongodb::Connection connection;
+  mongodb::MongoConnection connection;
   std::uint64_t next_number = 0;  ///< changed by one thread at a time: within `unsaved.add`
-  Unsaved<Entry> unsaved;
+  Unsaved<WaitingTrace> unsaved;
 };
 
 MongoHandler::MongoHandler(MongoOptions options)
@@ -86,9 +86,10 @@ MongoHandler::~MongoHandler() {
 
 void MongoHandler::process(const EnergyTrace& trace) {
   state_->unsaved.add([&] {
-    Entry entry{.trace = trace,
-                .name = state_->options.trace_name_prefix + std::to_string(state_->next_number),
-                .id = new_id()};
+    WaitingTrace entry{
+        .trace = trace,
+        .name = state_->options.trace_name_prefix + std::to_string(state_->next_number),
+        .id = new_id()};
     ++state_->next_number;
     return entry;
   });
@@ -101,7 +102,7 @@ void MongoHandler::save_data() {
                         "cannot save traces: the connection to MongoDB is that of the parent "
                         "process; make another handler after fork");
   }
-  Unsaved<Entry>::Batch batch(state_->unsaved);
+  Unsaved<WaitingTrace>::Batch batch(state_->unsaved);
   if (batch.items().empty()) {
     throw NoSampleProcessed(
         "cannot save to MongoDB: the handler was given no trace since it was "

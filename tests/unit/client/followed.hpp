@@ -25,7 +25,7 @@ using client::UpdateHub;
 using namespace std::chrono_literals;
 
 /// Answers as the test sets. A request without an answer stays open until its timeout.
-class PlayedTransport final : public client::Transport {
+class PlayedTransport final : public client::RequestTransport {
  public:
   struct Response {
     int status = 200;
@@ -106,7 +106,7 @@ class PlayedTransport final : public client::Transport {
     if (found == open_.end()) throw std::out_of_range("no request is open of " + path);
     return *found;
   }
-  void end(const Request& request, const client::Ending& ending) {
+  void end(const Request& request, const client::RequestEnding& ending) {
     cancel(request.id);
     request.to->ended(ending);
   }
@@ -225,7 +225,7 @@ class Followed {
   std::shared_ptr<UpdateHub> hub;
   client::Timers timers{1};
   PlayedTransport transport;
-  client::EnergyBook book{10min, 1s};
+  client::StreamHistory book{10min, 1s};
   client::StreamContext around;
   FollowedServer server;
 };

@@ -8,7 +8,7 @@
 
 namespace wattle::client_test {
 namespace {
-using Progress = FollowedServer::Progress;
+using Progress = FollowedServer::ServerProgress;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;

@@ -9,7 +9,7 @@
 namespace wattle::client_test {
 namespace {
 
-using Progress = FollowedServer::Progress;
+using Progress = FollowedServer::ServerProgress;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -194,7 +194,7 @@ TEST(AFollowedServer, ThatCannotBeReachedIsInTroubleAndTriedAgain) {
   followed.start();
   EXPECT_EQ(followed.server.progress(), Progress::failed);
   ASSERT_TRUE(followed.server.trouble());
-  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::connection);
+  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::TroubleKind::connection);
   EXPECT_THAT(followed.readings().gpu.reason, HasSubstr("Connection refused"));
   followed.advance(2s);
   followed.transport.is_reachable = true;

@@ -9,7 +9,7 @@
 namespace wattle::client_test {
 namespace {
 
-using StartProgress = FollowedServer::Progress;
+using StartProgress = FollowedServer::ServerProgress;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -115,7 +115,7 @@ TEST(AFollowedServer, IsInTroubleWhereADeviceIsMissingThatWasAskedFor) {
   Followed followed({.endpoint = "node:1", .gpu_indices = {{0, 5}}});
   followed.start();
   ASSERT_TRUE(followed.server.trouble());
-  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::device);
+  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::TroubleKind::device);
   EXPECT_EQ(followed.server.trouble()->what, "node:1: GPU 5 is not served; there are: [0, 1]");
 }
 
@@ -126,7 +126,7 @@ TEST(AFollowedServer, IsInTroubleWhereTheTokenLacksAScopeThatWasAskedFor) {
       {.body = wire::encode(wire::Identity{"alice", {"gpu-read"}, {}})}};
   followed.start();
   ASSERT_TRUE(followed.server.trouble());
-  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::scope);
+  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::TroubleKind::scope);
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
 }
 
@@ -153,7 +153,7 @@ TEST(AFollowedServer, ThatWantsATokenDeniesThoseWithoutOrWithAWrongOne) {
     followed.start();
     EXPECT_EQ(followed.gpu(), ConnectionStatus::denied);
     ASSERT_TRUE(followed.server.trouble());
-    EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::token);
+    EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::TroubleKind::token);
   }
 }
 

@@ -47,7 +47,7 @@ class UnitBookTest : public testing::Test {
                          .slot = slot_of(unit.started.id),
                          .column = unit.column,
                          .gpu = unit.gpu,
-                         .kind = UnitEvent::Kind::end},
+                         .kind = UnitEvent::EventKind::end},
                         unit.last_ns);
   }
   void enter(Unit& unit, const std::string& phase) {
@@ -56,12 +56,12 @@ class UnitBookTest : public testing::Test {
                            .slot = slot_of(unit.started.id),
                            .column = column,
                            .gpu = unit.gpu,
-                           .kind = UnitEvent::Kind::enter};
+                           .kind = UnitEvent::EventKind::enter};
     unit.last_ns = events_.leave({.weight = unit.weight,
                                   .slot = slot_of(unit.started.id),
                                   .column = unit.column,
                                   .gpu = unit.gpu,
-                                  .kind = UnitEvent::Kind::leave},
+                                  .kind = UnitEvent::EventKind::leave},
                                  unit.last_ns, &enters);
     unit.column = column;
   }

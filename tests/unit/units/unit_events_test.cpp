@@ -15,7 +15,7 @@ namespace wattle::detail {
 namespace {
 
 using namespace std::chrono_literals;
-using Kind = UnitEvent::Kind;
+using Kind = UnitEvent::EventKind;
 
 UnitEvent end_of(const UnitEvents::Started& unit) {
   return {.weight = 1, .slot = slot_of(unit.id), .kind = Kind::end};
