@@ -10,7 +10,7 @@ namespace wattle {
 PowerCurve::PowerCurve(std::vector<PowerStep> steps) {
   std::ranges::stable_sort(steps, {}, &PowerStep::end_s);
   std::vector<double> lengths;
-  Sums sums;
+  CurveSums sums;
   for (PowerStep step : steps) {
     if (!steps_.empty()) step.begin_s = std::max(step.begin_s, steps_.back().end_s);
     if (!(step.end_s > step.begin_s)) continue;
@@ -48,7 +48,7 @@ std::size_t PowerCurve::steps_begun(double time_s) const noexcept {
   return static_cast<std::size_t>(after - steps_.begin());
 }
 
-PowerCurve::Sums PowerCurve::sums_until(double time_s) const noexcept {
+PowerCurve::CurveSums PowerCurve::sums_until(double time_s) const noexcept {
   const std::size_t begun = steps_begun(time_s);
   if (begun == 0) return {};
   const std::size_t at = begun - 1;
@@ -68,8 +68,8 @@ std::optional<double> PowerCurve::mean_w(double from_s, double to_s) const noexc
     if (begun == 0 || steps_[begun - 1].end_s < from_s) return std::nullopt;
     return steps_[begun - 1].power_w;
   }
-  const Sums from = sums_until(from_s);
-  const Sums to = sums_until(to_s);
+  const CurveSums from = sums_until(from_s);
+  const CurveSums to = sums_until(to_s);
   const double known_s = to.known_s - from.known_s;
   if (known_s < (to_s - from_s) * (1.0 - kMostUnknown)) return std::nullopt;
   return (to.energy_j - from.energy_j) / known_s;

@@ -39,16 +39,16 @@ class PowerCurve {
 
  private:
   /// Energy and known time from the start to a time.
-  struct Sums {
+  struct CurveSums {
     double energy_j = 0.0;
     double known_s = 0.0;
   };
   /// How many steps start at that time or before. Requires `!empty()`.
   [[nodiscard]] std::size_t steps_begun(double time_s) const noexcept;
-  [[nodiscard]] Sums sums_until(double time_s) const noexcept;
+  [[nodiscard]] CurveSums sums_until(double time_s) const noexcept;
 
   std::vector<PowerStep> steps_;
-  std::vector<Sums> before_;  ///< what lies before each step
+  std::vector<CurveSums> before_;  ///< what lies before each step
   double step_s_ = 0.0;
 };
 

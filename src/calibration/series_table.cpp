@@ -53,7 +53,7 @@ bool SeriesTable::take_row(std::string_view line) {
   return true;
 }
 
-PowerCurve SeriesTable::curve_of(const std::vector<Value>& values) {
+PowerCurve SeriesTable::curve_of(const std::vector<SeriesValue>& values) {
   std::vector<double> spacings;
   for (std::size_t i = 1; i < values.size(); ++i) {
     spacings.push_back(values[i].time_s - values[i - 1].time_s);
@@ -63,7 +63,7 @@ PowerCurve SeriesTable::curve_of(const std::vector<Value>& values) {
   const double usual_s = upper_median(spacings);
   std::vector<PowerStep> steps;
   double before_s = values.front().time_s - values.front().elapsed_s;
-  for (const Value& value : values) {
+  for (const SeriesValue& value : values) {
     const bool is_late = value.time_s - before_s > kLate * usual_s || value.time_s <= before_s;
     // After a pause, or in another run, a row is the mean of its interval, which is not known.
     const double begin_s = is_late ? value.time_s - usual_s : before_s;

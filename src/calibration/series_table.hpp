@@ -26,15 +26,15 @@ class SeriesTable : public RowCounts {
   [[nodiscard]] std::vector<std::string> left_out() const;
 
  private:
-  struct Value {
+  struct SeriesValue {
     double time_s = 0.0;
     double elapsed_s = 0.0;
     std::optional<double> power_w;
   };
   [[nodiscard]] bool take_row(std::string_view line);
-  [[nodiscard]] static PowerCurve curve_of(const std::vector<Value>& values);
+  [[nodiscard]] static PowerCurve curve_of(const std::vector<SeriesValue>& values);
 
-  std::map<std::string, std::vector<Value>, std::less<>> values_;
+  std::map<std::string, std::vector<SeriesValue>, std::less<>> values_;
   std::map<std::string, ValueRange, std::less<>> use_percent_;
 };
 

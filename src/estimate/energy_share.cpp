@@ -57,7 +57,7 @@ std::int64_t nanojoules(double joules) noexcept {
 }
 
 /// Joules of all spans together.
-struct Sums {
+struct ShareSums {
   double idle = 0.0;
   double command = 0.0;
   double low = 0.0;
@@ -85,7 +85,7 @@ bool is_below(std::span<const ShareSpan> spans, Watts idle) noexcept {
   return energy < idle * wall;
 }
 
-void add_span(Sums& sums, const ShareSpan& span, const IdleRange& bounds, bool is_known) {
+void add_span(ShareSums& sums, const ShareSpan& span, const IdleRange& bounds, bool is_known) {
   const auto above = [&](Watts idle) {
     return std::max((span.energy - idle * span.wall).si(), 0.0);
   };
@@ -155,7 +155,7 @@ ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
   const Watts lowest = spans.empty() ? Watts(0.0) : lowest_power(spans);
   const IdleRange bounds =
       idle.value_or(IdleRange{.low = Watts(0.0), .typical = lowest, .high = lowest});
-  Sums sums;
+  ShareSums sums;
   Joules energy;
   for (const ShareSpan& span : spans) {
     add_span(sums, span, bounds, idle.has_value());

@@ -6,25 +6,25 @@
 
 namespace wattle {
 
-FaultReport::FaultReport(const std::vector<GpuSensor>& sensors) {
-  for (const GpuSensor& gpu : sensors) gpus_.push_back({.monitored = gpu});
+FaultReport::FaultReport(const std::vector<NamedGpu>& sensors) {
+  for (const NamedGpu& gpu : sensors) gpus_.push_back({.monitored = gpu});
 }
 
 void FaultReport::report() {
-  for (Gpu& gpu : gpus_) {
+  for (ReportedGpu& gpu : gpus_) {
     report_presence(gpu);
     for (const PowerDomain domain : kPowerDomains) report_domain(gpu, domain);
   }
 }
 
-void FaultReport::report_presence(Gpu& gpu) {
+void FaultReport::report_presence(ReportedGpu& gpu) {
   const bool is_gone = gpu.monitored.sensor->is_gone();
   if (is_gone == gpu.is_gone) return;
   gpu.is_gone = is_gone;
   log(fmt::format("power monitor: {} {}", gpu.monitored.gpu, is_gone ? "is lost" : "is back"));
 }
 
-void FaultReport::report_domain(Gpu& gpu, PowerDomain domain) {
+void FaultReport::report_domain(ReportedGpu& gpu, PowerDomain domain) {
   const WatchedSensor::Counts counts = gpu.monitored.sensor->counts(domain);
   Reported& reported = gpu.reported.at(place_of(domain));
   const std::uint64_t round = counts.failed - counts.failed % kFailuresPerReport;

@@ -12,7 +12,7 @@
 namespace wattle {
 
 /// A monitored GPU; `gpu` is what messages call it.
-struct GpuSensor {
+struct NamedGpu {
   std::string gpu;
   std::shared_ptr<const WatchedSensor> sensor;
 };
@@ -24,7 +24,7 @@ class FaultReport {
   /// Readings of one power domain without a value for each message.
   static constexpr std::uint64_t kFailuresPerReport = 11;
 
-  explicit FaultReport(const std::vector<GpuSensor>& sensors);
+  explicit FaultReport(const std::vector<NamedGpu>& sensors);
 
   /// Reports what is new: at most one message for each GPU, power domain and cause.
   void report();
@@ -34,15 +34,15 @@ class FaultReport {
     std::uint64_t failed = 0;
     std::uint64_t zeros = 0;
   };
-  struct Gpu {
-    GpuSensor monitored;
+  struct ReportedGpu {
+    NamedGpu monitored;
     std::array<Reported, kPowerDomains.size()> reported{};
     bool is_gone = false;
   };
-  static void report_presence(Gpu& gpu);
-  static void report_domain(Gpu& gpu, PowerDomain domain);
+  static void report_presence(ReportedGpu& gpu);
+  static void report_domain(ReportedGpu& gpu, PowerDomain domain);
 
-  std::vector<Gpu> gpus_;
+  std::vector<ReportedGpu> gpus_;
 };
 
 }  // namespace wattle

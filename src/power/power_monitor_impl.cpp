@@ -109,7 +109,7 @@ PowerMonitor::Impl::Impl(const Selection& selection, const TimeSource& clock,
   // All that takes memory comes before the first thread.
   std::vector<ReadingWork> work;
   work.reserve(selection.gpus.size() + 1);
-  for (const Selection::Gpu& gpu : selection.gpus) {
+  for (const Selection::SelectedGpu& gpu : selection.gpus) {
     work.push_back(gpu_work(gpu, pace.channels_of(*gpu.sensor), gpu_lane, bytes));
   }
   if (!selection.cpus.empty()) work.push_back(cpu_work(selection, cpu_lane, bytes));
@@ -125,8 +125,9 @@ PowerMonitor::Impl::Impl(const Selection& selection, const TimeSource& clock,
   readings_->wait_for_first(clock.now() + kDriverPatience);
 }
 
-ReadingWork PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
-                                         const LaneOptions& lane, std::size_t bytes) {
+ReadingWork PowerMonitor::Impl::gpu_work(const Selection::SelectedGpu& gpu,
+                                         std::vector<Channel> channels, const LaneOptions& lane,
+                                         std::size_t bytes) {
   const auto watched = std::make_shared<WatchedSensor>(gpu.sensor, std::move(channels));
   ReadingWork work{.lane = lane};
   MonitoredGpu monitored{.index = gpu.index, .device = gpu_domain_of(*gpu.sensor)};

@@ -113,8 +113,9 @@ class PowerMonitor::Impl {
   /// Reads the devices whose values end before the window does.
   void catch_up(const PowerWindow& window, bool is_gpu) const;
   /// `channels`: those of its sensor, with what was found out of them. `bytes`: for each history.
-  [[nodiscard]] ReadingWork gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
-                                     const LaneOptions& lane, std::size_t bytes);
+  [[nodiscard]] ReadingWork gpu_work(const Selection::SelectedGpu& gpu,
+                                     std::vector<Channel> channels, const LaneOptions& lane,
+                                     std::size_t bytes);
   [[nodiscard]] ReadingWork cpu_work(const Selection& selection, const LaneOptions& lane,
                                      std::size_t bytes);
   /// Work done once a second, and at the end.
@@ -127,7 +128,7 @@ class PowerMonitor::Impl {
   std::vector<MonitoredCpu> cpus_;
   std::vector<std::uint32_t> indices_;
   std::vector<Domain> domains_;
-  std::vector<GpuSensor> watched_;
+  std::vector<NamedGpu> watched_;
   std::shared_ptr<FaultReport> faults_;
   std::optional<Readings> readings_;
   std::unique_ptr<Worker> reporting_;

@@ -20,7 +20,7 @@ namespace wattle {
 namespace {
 
 using std::chrono::nanoseconds;
-using Gpus = std::vector<Selection::Gpu>;
+using Gpus = std::vector<Selection::SelectedGpu>;
 using Numbers = std::map<Domain, std::uint32_t>;
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -78,7 +78,7 @@ std::string why_not_there(std::uint32_t index, const Gpus& available, const Numb
     }
   }
   if (available.empty()) return "no GPU can be read";
-  const auto index_of = [](const Selection::Gpu& gpu) { return std::to_string(gpu.index); };
+  const auto index_of = [](const Selection::SelectedGpu& gpu) { return std::to_string(gpu.index); };
   return fmt::format("there {} {}", available.size() == 1 ? "is only" : "are",
                      joined(available, ", ", index_of));
 }
@@ -87,7 +87,7 @@ Gpus named(const Gpus& available, const Numbers& numbers, const std::vector<Sens
            const std::vector<std::uint32_t>& indices, std::vector<Refusal>* missing) {
   Gpus chosen;
   for (const std::uint32_t index : indices) {
-    const auto found = std::ranges::find(available, index, &Selection::Gpu::index);
+    const auto found = std::ranges::find(available, index, &Selection::SelectedGpu::index);
     if (found != available.end()) {
       chosen.push_back(*found);
       continue;
@@ -105,12 +105,13 @@ Gpus named(const Gpus& available, const Numbers& numbers, const std::vector<Sens
 void require_domains(const Gpus& gpus, const std::optional<std::vector<PowerDomain>>& domains) {
   if (!domains) return;
   for (const PowerDomain domain : *domains) {
-    const bool is_there = std::ranges::any_of(gpus, [&](const Selection::Gpu& gpu) {
+    const bool is_there = std::ranges::any_of(gpus, [&](const Selection::SelectedGpu& gpu) {
       return power_channels(*gpu.sensor, std::vector{domain}).any();
     });
     if (is_there) continue;
     Gpus all = gpus;
-    for (Selection::Gpu& gpu : all) gpu.channels = power_channels(*gpu.sensor, std::nullopt);
+    for (Selection::SelectedGpu& gpu : all)
+      gpu.channels = power_channels(*gpu.sensor, std::nullopt);
     throw CapabilityError(
         fmt::format("cannot monitor {}: {}", to_string(domain),
                     all.empty() ? "there is no GPU that can be read" : domains_text(all)));
@@ -142,7 +143,7 @@ PowerMonitorOptions checked(PowerMonitorOptions options) {
 
 std::size_t Selection::channels() const noexcept {
   std::size_t count = 0;
-  for (const Gpu& gpu : gpus) count += gpu.channels.count() + gpu.counter.count();
+  for (const SelectedGpu& gpu : gpus) count += gpu.channels.count() + gpu.counter.count();
   for (const auto& sensor : cpus) {
     count += static_cast<std::size_t>(
         std::ranges::count_if(sensor->channels(), &Channel::counts_energy));
@@ -164,7 +165,7 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
                          .channels = power_channels(*sensor, domains),
                          .counter = domains ? ChannelSet() : energy_channels(*sensor)});
   }
-  std::ranges::sort(available, {}, &Selection::Gpu::index);
+  std::ranges::sort(available, {}, &Selection::SelectedGpu::index);
   Gpus chosen = selection.is_all() ? std::move(available)
                                    : named(available, numbers, refused,
                                            indices_of(selection, found, missing), missing);
@@ -175,7 +176,7 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
 namespace {
 
 void warn_of_modules(const Gpus& gpus) {
-  for (const Selection::Gpu& gpu : gpus) {
+  for (const Selection::SelectedGpu& gpu : gpus) {
     const std::vector<PowerDomain> shown = domains_of(*gpu.sensor, gpu.channels);
     const auto module = std::ranges::find_if(shown, is_of_module);
     if (module == shown.end()) continue;
@@ -191,7 +192,7 @@ std::vector<SensorRefusal> missed(const Selection& selection,
                                   const std::vector<SensorRefusal>& refused,
                                   const PowerMonitorOptions& options) {
   std::vector<Domain> measured;
-  for (const Selection::Gpu& gpu : selection.gpus) {
+  for (const Selection::SelectedGpu& gpu : selection.gpus) {
     if (gpu.channels.any()) measured.push_back(gpu_domain_of(*gpu.sensor));
   }
   std::vector<SensorRefusal> missed;
@@ -235,9 +236,9 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
 
 void log_unmonitored(const Selection& selection, const std::vector<SensorRefusal>& refused,
                      const PowerMonitorOptions& options) {
-  for (const Selection::Gpu& gpu : selection.gpus) {
+  for (const Selection::SelectedGpu& gpu : selection.gpus) {
     if (gpu.channels.any() || gpu.counter.any()) continue;
-    Selection::Gpu shown = gpu;
+    Selection::SelectedGpu shown = gpu;
     shown.channels = power_channels(*gpu.sensor, std::nullopt);
     log(fmt::format("power is measured without {}: {}",
                     gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)), domains_text({shown})));
@@ -256,7 +257,7 @@ std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels) {
 }
 
 std::string domains_text(const Gpus& gpus) {
-  return joined(gpus, ", ", [](const Selection::Gpu& gpu) {
+  return joined(gpus, ", ", [](const Selection::SelectedGpu& gpu) {
     const std::string names = joined(domains_of(*gpu.sensor, gpu.channels), " and ",
                                      [](PowerDomain domain) { return to_string(domain); });
     return fmt::format("{} has {}", gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)),

@@ -17,13 +17,13 @@ namespace wattle {
 
 /// The monitored devices.
 struct Selection {
-  struct Gpu {
+  struct SelectedGpu {
     std::uint32_t index = 0;  ///< see `gpu_numbers`
     std::shared_ptr<Sensor> sensor;
     ChannelSet channels;      ///< none if it reports no power
     ChannelSet counter = {};  ///< its energy counter; none where it has none, or was not asked for
   };
-  std::vector<Gpu> gpus;                      ///< in the order of the options, else ascending
+  std::vector<SelectedGpu> gpus;              ///< in the order of the options, else ascending
   std::vector<std::shared_ptr<Sensor>> cpus;  ///< with an energy counter at least
   std::vector<Refusal> missing{};             ///< of what was selected
 
@@ -34,7 +34,7 @@ struct Selection {
 /// The selected GPUs, all of them ascending, with their channels of the power domains.
 /// What is not there is added to `missing`, unless that is null. Throws `InvalidArgument`,
 /// `NoSuchDevice`, `CapabilityError` as `PowerMonitor` does.
-[[nodiscard]] std::vector<Selection::Gpu> select_gpus(
+[[nodiscard]] std::vector<Selection::SelectedGpu> select_gpus(
     const std::vector<std::shared_ptr<Sensor>>& sensors, const std::vector<SensorRefusal>& refused,
     const GpuSelection& selection, std::vector<Refusal>* missing,
     const std::optional<std::vector<PowerDomain>>& domains);
@@ -49,7 +49,7 @@ void log_unmonitored(const Selection& selection, const std::vector<SensorRefusal
                      const PowerMonitorOptions& options);
 
 /// "GPU 0 has device_instant, GPU 1 has no power sensor": for messages.
-[[nodiscard]] std::string domains_text(const std::vector<Selection::Gpu>& gpus);
+[[nodiscard]] std::string domains_text(const std::vector<Selection::SelectedGpu>& gpus);
 
 /// The power domains among `channels`, in the order of `PowerDomain`.
 [[nodiscard]] std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels);

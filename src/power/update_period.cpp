@@ -50,10 +50,11 @@ std::string model_of(const Sensor& sensor) {
   return info == nullptr ? "" : info->model;
 }
 
-std::vector<Selection::Gpu> one_of_each_model(const std::vector<Selection::Gpu>& gpus) {
-  std::vector<Selection::Gpu> chosen;
+std::vector<Selection::SelectedGpu> one_of_each_model(
+    const std::vector<Selection::SelectedGpu>& gpus) {
+  std::vector<Selection::SelectedGpu> chosen;
   std::set<std::string> models;
-  std::ranges::copy_if(gpus, std::back_inserter(chosen), [&](const Selection::Gpu& gpu) {
+  std::ranges::copy_if(gpus, std::back_inserter(chosen), [&](const Selection::SelectedGpu& gpu) {
     return gpu.channels.any() && models.insert(model_of(*gpu.sensor)).second;
   });
   return chosen;
@@ -90,9 +91,9 @@ std::vector<Channel> InferredPace::channels_of(const Sensor& sensor) const {
   return channels;
 }
 
-InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const TimeSource& clock,
+InferredPace infer_pace(const std::vector<Selection::SelectedGpu>& gpus, const TimeSource& clock,
                         const PaceSpan& span) {
-  const std::vector<Selection::Gpu> chosen = one_of_each_model(gpus);
+  const std::vector<Selection::SelectedGpu> chosen = one_of_each_model(gpus);
   const auto pace = [chosen, length = span.length, &clock](std::size_t i, const auto& is_awaited) {
     const Polling polling{.length = length, .pause = kPause};
     return pace_of(observe(*chosen[i].sensor, chosen[i].channels, polling, clock, is_awaited));

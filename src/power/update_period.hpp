@@ -44,7 +44,7 @@ struct InferredPace {
 /// Reads the first GPU of each model, all at the same time, each in a thread of its own. One that
 /// has not answered by the deadline counts as one without power, and its thread is abandoned:
 /// sensors whose driver may block can be read by several threads.
-[[nodiscard]] InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus,
+[[nodiscard]] InferredPace infer_pace(const std::vector<Selection::SelectedGpu>& gpus,
                                       const TimeSource& clock, const PaceSpan& span = {});
 
 }  // namespace wattle

@@ -19,7 +19,7 @@ void WatchedSensor::read_some(ChannelSet wanted, std::span<Reading> readings) no
   if (is_gone || is_there) gone_.store(is_gone, std::memory_order_relaxed);
 }
 
-void WatchedSensor::note(Watch& watch, const Reading& reading,
+void WatchedSensor::note(ChannelWatch& watch, const Reading& reading,
                          std::chrono::nanoseconds update) noexcept {
   if (reading.status == ReadStatus::retry) watch.failed.fetch_add(1, std::memory_order_relaxed);
   if (reading.status != ReadStatus::ok) return;
@@ -37,7 +37,7 @@ void WatchedSensor::note(Watch& watch, const Reading& reading,
 }
 
 WatchedSensor::Counts WatchedSensor::counts(PowerDomain domain) const noexcept {
-  const Watch& watch = watches_[place_of(domain)];
+  const ChannelWatch& watch = watches_[place_of(domain)];
   return {.failed = watch.failed.load(std::memory_order_relaxed),
           .zeros = watch.zeros.load(std::memory_order_relaxed)};
 }

@@ -34,7 +34,7 @@ class WatchedSensor final : public ForwardingSensor {
   [[nodiscard]] bool is_gone() const noexcept { return gone_.load(std::memory_order_relaxed); }
 
  private:
-  struct Watch {
+  struct ChannelWatch {
     std::atomic<std::uint64_t> failed{0};
     std::atomic<std::uint64_t> zeros{0};
     // The reader's own.
@@ -43,10 +43,11 @@ class WatchedSensor final : public ForwardingSensor {
     TimePoint zero_since;    ///< where it is
   };
   /// `update`: from one value of the sensor to the next.
-  static void note(Watch& watch, const Reading& reading, std::chrono::nanoseconds update) noexcept;
+  static void note(ChannelWatch& watch, const Reading& reading,
+                   std::chrono::nanoseconds update) noexcept;
 
   std::vector<Channel> channels_;
-  std::array<Watch, kPowerDomains.size()> watches_{};
+  std::array<ChannelWatch, kPowerDomains.size()> watches_{};
   std::atomic<bool> gone_{false};
 };
 

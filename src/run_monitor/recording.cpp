@@ -88,14 +88,14 @@ Recording::Recording(Survey found, const TimeSource& clock, const std::filesyste
 }
 
 void Recording::name_devices() {
-  const std::vector<Readings::Device>& devices = readings_.devices();
-  for (const Readings::Device& device : devices) {
+  const std::vector<Readings::ObservedGpu>& devices = readings_.devices();
+  for (const Readings::ObservedGpu& device : devices) {
     gpus_.push_back({.cells = cells_of(device.domain, device.info),
                      .is_nvidia = device.domain.kind() == DomainKind::nvidia_gpu,
                      .index = device.domain.index()});
   }
   for (const Domain& domain : readings_.domains()) {
-    const auto device = std::ranges::find(devices, domain, &Readings::Device::domain);
+    const auto device = std::ranges::find(devices, domain, &Readings::ObservedGpu::domain);
     energies_.push_back(
         {.cells = cells_of(domain, device != devices.end() ? device->info : nullptr),
          .has_gauge = gauged_.contains(domain)});
@@ -204,7 +204,7 @@ void Recording::write(nanoseconds patience, bool last) {
   add(samples_file_, samples_.text());
 }
 
-GpuValues Recording::read_gpu(const Readings::Device& device, TimePoint since) const noexcept {
+GpuValues Recording::read_gpu(const Readings::ObservedGpu& device, TimePoint since) const noexcept {
   const auto value = [&](Metric metric) { return readings_.latest(device, metric, since); };
   // nvidia-smi's power.draw is the mean over a second if the GPU reports one.
   const auto average = value(Metric::power_average);

@@ -79,7 +79,8 @@ class Recording {
   /// Of a row at `now`; to the millisecond, and no two rows have the same.
   [[nodiscard]] double row_time(TimePoint now) noexcept;
   void write(std::chrono::nanoseconds patience, bool last);
-  [[nodiscard]] GpuValues read_gpu(const Readings::Device& device, TimePoint since) const noexcept;
+  [[nodiscard]] GpuValues read_gpu(const Readings::ObservedGpu& device,
+                                   TimePoint since) const noexcept;
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);

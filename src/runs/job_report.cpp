@@ -156,19 +156,19 @@ class JoinedMean {
 /// In all runs that are counted, in the order of `runs`.
 std::vector<ReportedUnits> joined_units(const std::vector<const NamedRecord*>& runs,
                                         const std::set<const NamedRecord*>& counted) {
-  struct Row {
+  struct JoinedUnits {
     ReportedUnits units;
     JoinedMean mean;
     JoinedMean per_work;
   };
-  std::vector<Row> rows;
+  std::vector<JoinedUnits> rows;
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const NamedRecord* run : runs) {
     if (!run->record.units || !counted.contains(run)) continue;
     for (const UnitTag& tag : run->record.units->tags) {
       const auto [place, is_new] = places.try_emplace({tag.tag, tag.phase}, rows.size());
       if (is_new) rows.push_back({.units = {.tag = tag.tag, .phase = tag.phase}});
-      Row& row = rows[place->second];
+      JoinedUnits& row = rows[place->second];
       row.units.count += tag.count;
       row.units.unknown += tag.unknown;
       row.units.sum += tag.sum;
@@ -178,7 +178,7 @@ std::vector<ReportedUnits> joined_units(const std::vector<const NamedRecord*>& r
     }
   }
   std::vector<ReportedUnits> found;
-  for (Row& row : rows) {
+  for (JoinedUnits& row : rows) {
     row.units.mean = row.mean.found();
     row.units.per_work = row.per_work.found();
     found.push_back(std::move(row.units));

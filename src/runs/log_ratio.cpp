@@ -53,7 +53,7 @@ LogRatio with_interval(LogRatio ratio, double half, double sampling) {
   ratio.is_by_sampling = least > half;
   ratio.error = std::max(ratio.error, std::sqrt(sampling));
   const double width = std::max(half, least);
-  ratio.interval = Interval{ratio.estimate - width, ratio.estimate + width};
+  ratio.interval = ConfidenceInterval{ratio.estimate - width, ratio.estimate + width};
   return ratio;
 }
 

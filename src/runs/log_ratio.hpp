@@ -20,8 +20,8 @@ struct Series {
 /// The natural logarithm of the mean of B by the mean of A.
 struct LogRatio {
   double estimate = 0.0;
-  std::optional<Interval> interval;  ///< 95 %; absent where there are too few runs
-  double error = 0.0;                ///< standard error of the estimate; 0 without an interval
+  std::optional<ConfidenceInterval> interval;  ///< 95 %; absent where there are too few runs
+  double error = 0.0;  ///< standard error of the estimate; 0 without an interval
   /// Pairs, or runs of the command that has fewer.
   std::size_t runs = 0;
   std::size_t outliers = 0;     ///< runs of either command far from its others; they count, too

@@ -95,7 +95,7 @@ Summary summarize(std::span<const double> values, std::span<const double> uncert
   const double measured = uncertainties.empty() ? 0.0 : mean_of(uncertainties);
   const double half =
       std::hypot(student_critical(count - 1.0) * *summary.sd / std::sqrt(count), measured);
-  summary.mean95 = Interval{summary.mean - half, summary.mean + half};
+  summary.mean95 = ConfidenceInterval{summary.mean - half, summary.mean + half};
   return summary;
 }
 

@@ -12,7 +12,7 @@
 
 namespace wattle {
 
-struct Interval {
+struct ConfidenceInterval {
   double low = 0.0;
   double high = 0.0;
 
@@ -27,7 +27,8 @@ struct Summary {
   double median = 0.0;
   double min = 0.0;
   double max = 0.0;
-  std::optional<Interval> mean95;  ///< 95 % interval of the mean, Student's t; absent for one value
+  std::optional<ConfidenceInterval>
+      mean95;  ///< 95 % interval of the mean, Student's t; absent for one value
 };
 /// `uncertainties`: k = 2, of each value; empty: the values are exact. What they have in common is
 /// not known, and does not become less with more runs: their mean widens the interval.

@@ -42,7 +42,7 @@ void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
   add_energy_domains(channels, domains);
   std::erase_if(domains_,
                 [&](const DomainSources& sources) { return domains.contains(sources.domain); });
-  std::erase_if(devices_, [&](const Device& device) { return device.lane >= lanes; });
+  std::erase_if(devices_, [&](const ObservedGpu& device) { return device.lane >= lanes; });
   lanes_.resize(lanes);
   for (const Domain& domain : domains) {
     left_out_.push_back({.source = channels.front().source,
@@ -128,15 +128,15 @@ void Readings::read(Capture& capture) noexcept {
 }
 
 template <class IsWanted>
-std::vector<Readings::Answer> Readings::ask(IsWanted is_wanted, TimePoint deadline) const {
-  std::vector<Answer> answers(lanes_.size());
+std::vector<Readings::LaneAnswer> Readings::ask(IsWanted is_wanted, TimePoint deadline) const {
+  std::vector<LaneAnswer> answers(lanes_.size());
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (is_wanted(lanes_[i])) answers[i].asked = lanes_[i].lane->ask();
   }
   // The one that was asked last is waited for first: when it is done most others are, and this
   // thread was woken up once.
   for (std::size_t i = lanes_.size(); i-- > 0;) {
-    Answer& answer = answers[i];
+    LaneAnswer& answer = answers[i];
     if (answer.asked) answer.shown = lanes_[i].lane->wait_for(*answer.asked, deadline);
   }
   return answers;
@@ -144,7 +144,7 @@ std::vector<Readings::Answer> Readings::ask(IsWanted is_wanted, TimePoint deadli
 
 bool Readings::read_lanes(Capture& capture, TimePoint deadline, Lanes lanes) {
   const auto is_wanted = [&](const OwnedLane& own) { return lanes == Lanes::all || !own.is_slow; };
-  const std::vector<Answer> answers = ask(
+  const std::vector<LaneAnswer> answers = ask(
       [&](const OwnedLane& own) {
         return is_wanted(own) && own.lane->has_answered(own.last_request);
       },
@@ -193,8 +193,8 @@ void Readings::wait_for_first(TimePoint deadline) const {
 }
 
 bool Readings::read_now(TimePoint deadline) const {
-  const std::vector<Answer> answers = ask([](const OwnedLane&) { return true; }, deadline);
-  const auto has_read = [](const Answer& answer) { return answer.shown.has_value(); };
+  const std::vector<LaneAnswer> answers = ask([](const OwnedLane&) { return true; }, deadline);
+  const auto has_read = [](const LaneAnswer& answer) { return answer.shown.has_value(); };
   return !answers.empty() && std::ranges::all_of(answers, has_read);
 }
 
@@ -243,7 +243,7 @@ const Channel& Readings::channel(std::size_t domain) const noexcept {
   return (sources.counter != nullptr ? sources.counter : sources.gauges.front())->channel();
 }
 
-std::optional<double> Readings::latest(const Device& device, Metric metric,
+std::optional<double> Readings::latest(const ObservedGpu& device, Metric metric,
                                        TimePoint since) const noexcept {
   const auto value_in = [&](const std::vector<const History*>& gauges) -> std::optional<double> {
     const auto gauge = std::ranges::find(
@@ -265,7 +265,7 @@ std::optional<double> Readings::latest(const History& gauge, TimePoint since) co
   return gauge.channel().scale() * static_cast<double>(last->raw);
 }
 
-std::optional<ProcessList> Readings::processes(const Device& device) const {
+std::optional<ProcessList> Readings::processes(const ObservedGpu& device) const {
   if (!device.slow_lane) return std::nullopt;
   ProcessList list = lanes_[*device.slow_lane].lane->processes(0);
   return list.number == 0 ? std::nullopt : std::optional(std::move(list));

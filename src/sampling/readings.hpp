@@ -121,24 +121,24 @@ class Readings {
   [[nodiscard]] MeanPower mean_power(std::size_t domain, const EnergyWindow& window) const;
 
   /// A GPU that is read in a lane: more is read of it than its energy.
-  struct Device {
+  struct ObservedGpu {
     Domain domain;
     const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the readings
     std::vector<const History*> gauges{};
     std::size_t lane = 0;                       ///< the place of its lane
     std::optional<std::size_t> slow_lane = {};  ///< likewise
   };
-  [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
+  [[nodiscard]] const std::vector<ObservedGpu>& devices() const noexcept { return devices_; }
   /// The thread that reads a device: for jobs between two readings. It ends with the readings.
-  [[nodiscard]] const std::shared_ptr<Worker>& worker(const Device& device) const noexcept {
+  [[nodiscard]] const std::shared_ptr<Worker>& worker(const ObservedGpu& device) const noexcept {
     return lanes_[device.lane].lane->worker();
   }
   /// The newest value of a device's gauge, power too, in SI units; absent if no value is valid, or
   /// it was read before `since`. `since` is ignored for costly channels, which are read less often.
-  [[nodiscard]] std::optional<double> latest(const Device& device, Metric metric,
+  [[nodiscard]] std::optional<double> latest(const ObservedGpu& device, Metric metric,
                                              TimePoint since = TimePoint::min()) const noexcept;
   /// Who uses a device; absent before the first answer.
-  [[nodiscard]] std::optional<ProcessList> processes(const Device& device) const;
+  [[nodiscard]] std::optional<ProcessList> processes(const ObservedGpu& device) const;
 
   /// Times that lanes have read, and deadlines that they missed.
   [[nodiscard]] std::uint64_t lane_ticks() const noexcept { return sum(&Lane::ticks); }
@@ -161,7 +161,7 @@ class Readings {
     std::shared_ptr<const LateBoundaries> last_later{};  ///< the last one of `ask_lanes`
   };
   /// The answer of a lane.
-  struct Answer {
+  struct LaneAnswer {
     std::optional<std::uint64_t> asked{};     ///< absent: it was not asked
     std::optional<Lane::Boundaries> shown{};  ///< absent: it did not answer in time
   };
@@ -174,7 +174,7 @@ class Readings {
   /// Lets the lanes that `is_wanted` chooses read, all at the same time, and waits until
   /// `deadline`. Returns one answer for each lane.
   template <class IsWanted>
-  std::vector<Answer> ask(IsWanted is_wanted, TimePoint deadline) const;
+  std::vector<LaneAnswer> ask(IsWanted is_wanted, TimePoint deadline) const;
   template <class Value>
   [[nodiscard]] Value sum(Value (Lane::*of)() const noexcept) const noexcept {
     Value sum{};
@@ -187,7 +187,7 @@ class Readings {
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<OwnedLane> lanes_;
-  std::vector<Device> devices_;
+  std::vector<ObservedGpu> devices_;
   std::vector<DomainSources> domains_;
   std::vector<SensorRefusal> left_out_;
 };

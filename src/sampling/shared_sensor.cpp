@@ -5,7 +5,7 @@
 namespace wattle {
 
 void SharedSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
-  Device& device = *device_;
+  SharedDevice& device = *device_;
   const std::size_t count = std::min(device.last.size(), wanted.size());
   ChannelSet asked;
   const TimePoint oldest = device.clock.now() - longest_age_;

@@ -17,7 +17,8 @@ class SharedSensor final : public ForwardingSensor {
  public:
   /// The first reader: its readings always come from the device. `clock` outlives it.
   SharedSensor(std::shared_ptr<Sensor> sensor, const TimeSource& clock)
-      : ForwardingSensor(sensor), device_(std::make_shared<Device>(std::move(sensor), clock)) {}
+      : ForwardingSensor(sensor),
+        device_(std::make_shared<SharedDevice>(std::move(sensor), clock)) {}
   /// Another reader of the same device, every `period`; 0: it always asks the device too.
   SharedSensor(const SharedSensor& other, std::chrono::nanoseconds period)
       : ForwardingSensor(other), device_(other.device_), longest_age_(period / 2) {}
@@ -25,8 +26,8 @@ class SharedSensor final : public ForwardingSensor {
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
 
  private:
-  struct Device {
-    Device(std::shared_ptr<Sensor> of, const TimeSource& time)
+  struct SharedDevice {
+    SharedDevice(std::shared_ptr<Sensor> of, const TimeSource& time)
         : sensor(std::move(of)), clock(time), last(sensor->channels().size()), got(last.size()) {}
 
     std::shared_ptr<Sensor> sensor;
@@ -35,7 +36,7 @@ class SharedSensor final : public ForwardingSensor {
     std::vector<Reading> got;   ///< reused
   };
 
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<SharedDevice> device_;
   std::chrono::nanoseconds longest_age_{0};
 };
 

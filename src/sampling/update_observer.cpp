@@ -118,7 +118,7 @@ std::optional<std::uint64_t> UpdateObserver::step_to(const Reading& reading) noe
 
 std::vector<nanoseconds> UpdateObserver::counting(nanoseconds typical) const {
   std::vector<nanoseconds> lengths;
-  for (const Interval& interval : intervals_.sample()) {
+  for (const ObservedInterval& interval : intervals_.sample()) {
     if (2 * interval.widest <= typical) lengths.push_back(interval.length);
   }
   std::ranges::sort(lengths);
@@ -129,7 +129,7 @@ void UpdateObserver::judge_period(Observation& seen) const {
   if (readings_ == 0) return;
   seen.doubt = changes_ == 0 ? PeriodDoubt::no_change : PeriodDoubt::few_changes;
   std::vector<nanoseconds> all;
-  for (const Interval& interval : intervals_.sample()) all.push_back(interval.length);
+  for (const ObservedInterval& interval : intervals_.sample()) all.push_back(interval.length);
   if (all.empty()) return;
   const nanoseconds typical = median(all);
   seen.median = typical;

@@ -90,7 +90,7 @@ class UpdateObserver {
   [[nodiscard]] Observation observation() const;
 
  private:
-  struct Interval {
+  struct ObservedInterval {
     std::chrono::nanoseconds length{0};
     /// The widest that two readings were apart, from just before it to just after it.
     std::chrono::nanoseconds widest{0};
@@ -112,10 +112,10 @@ class UpdateObserver {
   TimePoint first_at_;
   Reading last_;
   std::optional<TimePoint> changed_at_;
-  /// As in `Interval`, of the one that has not ended.
+  /// As in `ObservedInterval`, of the one that has not ended.
   std::chrono::nanoseconds widest_{0};
   std::chrono::nanoseconds longest_call_{0};
-  Reservoir<Interval> intervals_;
+  Reservoir<ObservedInterval> intervals_;
   Reservoir<std::uint64_t> steps_;
   Reservoir<std::chrono::nanoseconds> polls_;
   Reservoir<std::chrono::nanoseconds> calls_;

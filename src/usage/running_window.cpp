@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace wattle {
-void RunningWindow::advance(const History& gauge, TimePoint began) noexcept {
+void RunningGaugeWindow::advance(const History& gauge, TimePoint began) noexcept {
   constexpr std::chrono::seconds kEvery(60);
   // The end of the command lies in what is newer.
   constexpr std::chrono::seconds kNewest(30);
@@ -14,8 +14,8 @@ void RunningWindow::advance(const History& gauge, TimePoint began) noexcept {
   sum_ += gauge.gauge_window(from, *summed_until_);
 }
 
-GaugeWindow RunningWindow::until(const History& gauge, TimePoint began,
-                                 TimePoint ended) const noexcept {
+GaugeWindow RunningGaugeWindow::until(const History& gauge, TimePoint began,
+                                      TimePoint ended) const noexcept {
   const TimePoint from = summed_until_.value_or(began);
   GaugeWindow window = gauge.gauge_window(from, std::max(from, ended));
   return window += sum_;

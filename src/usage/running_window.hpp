@@ -9,7 +9,7 @@ namespace wattle {
 
 /// Adds up a gauge from the time on at which a command `began`: a history of some hours drops its
 /// oldest readings, and a command can run for weeks. Threads: one at a time.
-class RunningWindow {
+class RunningGaugeWindow {
  public:
   /// To be called every few seconds: adds what is not too new.
   void advance(const History& gauge, TimePoint began) noexcept;

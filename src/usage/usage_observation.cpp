@@ -39,7 +39,7 @@ void UsageObservation::open() {
 SummedGpus UsageObservation::summed_gpus() const {
   SummedGpus summed;
   const ObservedGpus& gpus = options_.gpus;
-  for (const Readings::Device& device : readings_->devices()) {
+  for (const Readings::ObservedGpu& device : readings_->devices()) {
     const bool is_member = gpus.members.contains(device.domain);
     summed.included.push_back(is_member);
     summed.counted.push_back(is_member && (!gpus.counted || gpus.counted->contains(device.domain)));

@@ -105,7 +105,7 @@ void UsageStatistics::add(const TreeState& state) noexcept {
 }
 
 void UsageStatistics::end() noexcept {
-  for (Group* group : {&main_, &descendants_, &combined_}) group->busy.end();
+  for (GroupStatistics* group : {&main_, &descendants_, &combined_}) group->busy.end();
 }
 
 void UsageStatistics::add_sample(const TreeState& state) noexcept {

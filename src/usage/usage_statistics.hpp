@@ -26,15 +26,15 @@ class CpuPercentTracker {
   [[nodiscard]] std::optional<double> max() const noexcept;
 
  private:
-  struct Point {
+  struct CpuTimePoint {
     TimePoint at;
     Time cpu{0};
   };
   void end_span() noexcept;
 
-  Point begin_;
-  Point span_;
-  Point last_;
+  CpuTimePoint begin_;
+  CpuTimePoint span_;
+  CpuTimePoint last_;
   std::optional<double> max_;
 };
 
@@ -69,7 +69,7 @@ class UsageStatistics {
     [[nodiscard]] bool is_known() const noexcept;
     [[nodiscard]] bool has_larger_bound() const noexcept;
   };
-  struct Group {
+  struct GroupStatistics {
     CpuPercentTracker busy;
     MemoryPeaks memory;
     std::uint64_t threads = 0;
@@ -82,9 +82,9 @@ class UsageStatistics {
   void fill_pss(ResourceUsage& usage, const PssGaps& gaps) const;
   void fill_threads(ResourceUsage& usage) const;
 
-  Group main_;
-  Group descendants_;
-  Group combined_;
+  GroupStatistics main_;
+  GroupStatistics descendants_;
+  GroupStatistics combined_;
 };
 
 }  // namespace wattle

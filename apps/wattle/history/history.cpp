@@ -177,7 +177,7 @@ int execute(const RunHistoryOptions& options) {
   try {
     const std::filesystem::path path = history_of(settings);
     const bool makes = options.action == HistoryAction::import || has_spool(path);
-    RunHistory history(path, makes ? RunHistory::Missing::make : RunHistory::Missing::refuse);
+    RunHistory history(path, makes ? RunHistory::IfMissing::make : RunHistory::IfMissing::refuse);
     if (has_spool(path)) take_in(history);
     return act(history, options);
   } catch (const InvalidArgument& error) {

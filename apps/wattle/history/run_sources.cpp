@@ -35,7 +35,7 @@ NamedRecord named_record(SavedRun saved, std::string name) {
 
 /// The history of the settings. Throws `Error` if there is none.
 std::unique_ptr<RunHistory> open_saved_runs() {
-  return std::make_unique<RunHistory>(history_of(read_settings()), RunHistory::Missing::refuse);
+  return std::make_unique<RunHistory>(history_of(read_settings()), RunHistory::IfMissing::refuse);
 }
 
 /// Throws `Error` if the file cannot be read, or holds one value that is no record.

@@ -53,7 +53,8 @@ void SeriesFile::add(const MeasuredWindow& window, const MachineMonitor& machine
   for (const Domain& domain : readings.domains()) {
     std::string row =
         fmt::format("{}{},{}", time, domain.name(), milliwatts(window.interval_power(domain)));
-    const auto device = std::ranges::find(readings.devices(), domain, &Readings::Device::domain);
+    const auto device =
+        std::ranges::find(readings.devices(), domain, &Readings::ObservedGpu::domain);
     const auto latest = [&](Metric metric) {
       return device == readings.devices().end() ? std::nullopt : readings.latest(*device, metric);
     };

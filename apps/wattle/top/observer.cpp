@@ -156,7 +156,8 @@ TopObservation TopObserver::observe() {
     device.energy = readings_.energy(i, window(first_, begin_)).measured();
     if (!last_.domains[i].has_answered) device.energy.flags.set(Flag::late);
     if (!device.power) device.reason = why_unknown(period.flags);
-    const auto gpu = std::ranges::find(readings_.devices(), domains[i], &Readings::Device::domain);
+    const auto gpu =
+        std::ranges::find(readings_.devices(), domains[i], &Readings::ObservedGpu::domain);
     if (gpu != readings_.devices().end()) fill_gpu(device, *gpu);
     seen.devices.push_back(std::move(device));
   }
@@ -167,7 +168,7 @@ TopObservation TopObserver::observe() {
   return seen;
 }
 
-void TopObserver::fill_gpu(TopDevice& device, const Readings::Device& gpu) {
+void TopObserver::fill_gpu(TopDevice& device, const Readings::ObservedGpu& gpu) {
   if (gpu.info != nullptr) device.model = gpu.info->model;
   device.utilization_percent = readings_.latest(gpu, Metric::utilization);
   device.memory_used_bytes = readings_.latest(gpu, Metric::memory_used);
@@ -178,7 +179,7 @@ void TopObserver::fill_gpu(TopDevice& device, const Readings::Device& gpu) {
 }
 
 /// A list that may lack users divides nothing, but memory in it is known.
-void TopObserver::fill_users(TopDevice& device, const Readings::Device& gpu) {
+void TopObserver::fill_users(TopDevice& device, const Readings::ObservedGpu& gpu) {
   if (!sees_machine_pids_) {
     device.users_unknown = "this is a container with process numbers of its own";
     return;

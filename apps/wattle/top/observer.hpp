@@ -36,8 +36,8 @@ class TopObserver {
  private:
   void start_session(TimePoint at);
   void read(Capture& capture);
-  void fill_gpu(TopDevice& device, const Readings::Device& gpu);
-  void fill_users(TopDevice& device, const Readings::Device& gpu);
+  void fill_gpu(TopDevice& device, const Readings::ObservedGpu& gpu);
+  void fill_users(TopDevice& device, const Readings::ObservedGpu& gpu);
   /// One of the notes has this reason.
   [[nodiscard]] bool is_said(std::string_view reason) const;
   void add_machine(TopObservation& seen);

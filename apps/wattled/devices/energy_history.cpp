@@ -77,7 +77,7 @@ void EnergyHistory::tick() {
 std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
   for (const auto& readings : readings_) {
     const auto& devices = readings->devices();
-    const auto found = std::ranges::find(devices, device, &Readings::Device::domain);
+    const auto found = std::ranges::find(devices, device, &Readings::ObservedGpu::domain);
     if (found != devices.end()) return readings->worker(*found);
   }
   return nullptr;

@@ -52,8 +52,8 @@ bool has_waiting_client(int listener) {
 
 }  // namespace
 
-Server::Server(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
-               const HttpServerOptions& options)
+HttpServer::HttpServer(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
+                   const HttpServerOptions& options)
     : loop_(loop),
       service_(service),
       options_(options),
@@ -74,7 +74,7 @@ Server::Server(Loop& loop, Service& service, std::vector<ListeningSocket> listen
 }
 
 // NOLINTNEXTLINE(bugprone-exception-escape): without memory it ends, as its program does then
-Server::~Server() {
+HttpServer::~HttpServer() {
   for (Connections* const list : {&waiting_, &busy_, &guests_}) {
     while (!list->empty()) list->front()->close();
   }
@@ -85,7 +85,7 @@ Server::~Server() {
   }
 }
 
-void Server::wait_at(Door& door) {
+void HttpServer::wait_at(Door& door) {
   if (std::exchange(door.is_waiting, true)) return;
   door.watch->wait_readable([this, &door] {
     door.is_waiting = false;
@@ -93,7 +93,7 @@ void Server::wait_at(Door& door) {
   });
 }
 
-void Server::accept_at(Door& door) {
+void HttpServer::accept_at(Door& door) {
   const std::size_t most = door.listener.is_local_socket ? kMostAtOnce : kMostTcpAtOnce;
   for (std::size_t i = 0; i < most; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -111,7 +111,7 @@ void Server::accept_at(Door& door) {
   wait_at(door);
 }
 
-void Server::rest() {
+void HttpServer::rest() {
   // Otherwise it would wake up again at once, for nothing.
   constexpr std::chrono::milliseconds kRest{100};
   pause_->start(loop_.now() + kRest, [this] {
@@ -119,7 +119,7 @@ void Server::rest() {
   });
 }
 
-void Server::admit(const Door& door, Fd fd) {
+void HttpServer::admit(const Door& door, Fd fd) {
   Peer peer = peer_of(door.listener, fd.get());
   const bool is_local = door.listener.is_local_socket;
   const bool encrypts = options_.tls != nullptr && !is_local;
@@ -150,14 +150,14 @@ void Server::admit(const Door& door, Fd fd) {
   sweeper_.start();
 }
 
-Shortage Server::find_place(const Peer& peer) {
+Shortage HttpServer::find_place(const Peer& peer) {
   while (true) {
     const Shortage shortage = places_.shortage_for(peer.client, peer.is_local_socket);
     if (shortage == Shortage::none || !make_room(shortage, peer.client)) return shortage;
   }
 }
 
-bool Server::make_room(Shortage shortage, std::string_view client) {
+bool HttpServer::make_room(Shortage shortage, std::string_view client) {
   const auto would_do = [&](const std::shared_ptr<Connection>& connection) {
     const Peer& peer = connection->peer();
     if (shortage == Shortage::per_client) return peer.client == client;
@@ -175,7 +175,7 @@ bool Server::make_room(Shortage shortage, std::string_view client) {
   }
 }
 
-bool Server::find_guest_place() {
+bool HttpServer::find_guest_place() {
   const std::size_t most = options_.places.guests;
   if (most == 0) return false;
   if (guests_.size() < most) return true;
@@ -193,7 +193,7 @@ bool Server::find_guest_place() {
   return true;
 }
 
-void Server::set_busy(Connection& connection, bool is_busy) {
+void HttpServer::set_busy(Connection& connection, bool is_busy) {
   if (connection.is_guest() || connection.is_busy() == is_busy) return;
   Connections& from = is_busy ? waiting_ : busy_;
   Connections& to = is_busy ? busy_ : waiting_;
@@ -201,7 +201,7 @@ void Server::set_busy(Connection& connection, bool is_busy) {
   connection.set_place(connection.place(), is_busy);
 }
 
-void Server::set_partial_record(Connection& /*connection*/, bool has_partial_record) {
+void HttpServer::set_partial_record(Connection& /*connection*/, bool has_partial_record) {
   if (!has_partial_record) {
     --half_records_;
     return;
@@ -212,14 +212,14 @@ void Server::set_partial_record(Connection& /*connection*/, bool has_partial_rec
   }
 }
 
-void Server::set_unread(Connection& connection, std::size_t bytes) {
+void HttpServer::set_unread(Connection& connection, std::size_t bytes) {
   unread_bytes_ += bytes - connection.unread_bytes();
   connection.set_unread_bytes(bytes);
   while (unread_bytes_ > options_.places.unread_bytes && cut_unread()) {
   }
 }
 
-bool Server::cut_unread() {
+bool HttpServer::cut_unread() {
   for (const bool is_local : {false, true}) {
     for (Connections* const list : {&guests_, &waiting_}) {
       const auto suits = [&](const Connection& each) {
@@ -231,12 +231,12 @@ bool Server::cut_unread() {
   return false;
 }
 
-void Server::schedule(Connection& connection) {
+void HttpServer::schedule(Connection& connection) {
   scheduled_.push_back(connection.shared_from_this());
   if (!std::exchange(has_turn_, true)) loop_.poster()([this] { take_turns(); });
 }
 
-void Server::take_turns() {
+void HttpServer::take_turns() {
   const TimePoint end = loop_.now() + kTurn;
   for (std::size_t i = 0; i < kMostAtOnce && !scheduled_.empty(); ++i) {
     const std::shared_ptr<Connection> next = std::move(scheduled_.front());
@@ -248,12 +248,12 @@ void Server::take_turns() {
   if (has_turn_) loop_.poster()([this] { take_turns(); });
 }
 
-Connections& Server::list_of(const Connection& connection) noexcept {
+Connections& HttpServer::list_of(const Connection& connection) noexcept {
   if (connection.is_guest()) return guests_;
   return connection.is_busy() ? busy_ : waiting_;
 }
 
-void Server::remove(Connection& connection) {
+void HttpServer::remove(Connection& connection) {
   if (connection.has_partial_record()) --half_records_;
   unread_bytes_ -= connection.unread_bytes();
   if (!connection.is_guest()) {
@@ -262,13 +262,13 @@ void Server::remove(Connection& connection) {
   list_of(connection).erase(connection.place());
 }
 
-void Server::sweep() {
+void HttpServer::sweep() {
   end_overdue();
   service_.tick();
   if (connections() == 0) sweeper_.stop();
 }
 
-void Server::end_overdue() {
+void HttpServer::end_overdue() {
   const TimePoint now = loop_.now();
   // Ending one may cut others to make room, so the lists can change here.
   std::vector<std::shared_ptr<Connection>> overdue;

@@ -27,14 +27,14 @@ struct HttpServerOptions {
 };
 
 /// Threads: the loop's.
-class Server final : public ConnectionOwner {
+class HttpServer final : public ConnectionOwner {
  public:
-  Server(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
-         const HttpServerOptions& options = {});
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  HttpServer(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
+             const HttpServerOptions& options = {});
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
   /// Closes everything at once. Streams get no final chunk: clients must see a break, not an end.
-  ~Server() override;  // NOLINT(bugprone-exception-escape): see there
+  ~HttpServer() override;  // NOLINT(bugprone-exception-escape): see there
 
   [[nodiscard]] std::size_t connections() const noexcept {
     return waiting_.size() + busy_.size() + guests_.size();

@@ -353,9 +353,9 @@ int serve(const ServeOptions& options) {
   if (options.shares) service.divide_energy(*options.shares, !cpu_warning.empty());
   std::optional<Telemetry> telemetry;
   if (options.telemetry) telemetry.emplace(service, *options.telemetry);
-  Server server(loop, service, std::move(listeners),
-                {.places = place_limits(most_connections, options.most_per_client),
-                 .tls = secrets.tls.get()});
+  HttpServer server(loop, service, std::move(listeners),
+                    {.places = place_limits(most_connections, options.most_per_client),
+                     .tls = secrets.tls.get()});
   loop.on_signal(SIGHUP, [&] {
     read_again(secrets, options, service);
     server.end_overdue();

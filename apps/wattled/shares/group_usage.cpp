@@ -4,7 +4,7 @@
 
 namespace wattle::daemon {
 
-std::map<CgroupGroup, std::uint64_t> GroupUsage::take(const CgroupTree::Reading& reading) {
+std::map<CgroupGroup, std::uint64_t> GroupUsage::take(const CgroupTree::CgroupReading& reading) {
   std::map<CgroupGroup, std::uint64_t> groups;
   std::map<std::string, std::uint64_t, std::less<>> used_us;
   for (const auto& [path, time] : reading.times) {

@@ -15,7 +15,7 @@ class GroupUsage {
  public:
   /// The use of each present group since the last reading, in microseconds; 0 for one that did
   /// nothing. A control group that is new counts from its start, if the last reading was whole.
-  [[nodiscard]] std::map<CgroupGroup, std::uint64_t> take(const CgroupTree::Reading& reading);
+  [[nodiscard]] std::map<CgroupGroup, std::uint64_t> take(const CgroupTree::CgroupReading& reading);
 
  private:
   std::map<std::string, std::uint64_t, std::less<>> used_us_{};  ///< by path

@@ -42,7 +42,7 @@ std::optional<std::uint64_t> ShareFileReader::take_busy_us() {
 
 ShareFiles ShareFileReader::read(TimePoint now) {
   read_rare(now);
-  const CgroupTree::Reading reading = tree_.read();
+  const CgroupTree::CgroupReading reading = tree_.read();
   ShareFiles files{.groups_us = usage_.take(reading),
                    .busy_us = take_busy_us(),
                    .is_whole = reading.is_whole,

@@ -235,20 +235,20 @@ TextTable::TextTable(std::vector<Align> columns, TextStyle style, std::size_t in
     : columns_(std::move(columns)), style_(style), indent_(indent) {}
 
 void TextTable::add(const std::vector<std::string>& cells, bool is_dim) {
-  Row row{.cells = {}, .is_dim = is_dim};
+  TextRow row{.cells = {}, .is_dim = is_dim};
   for (const std::string& cell : cells) row.cells.push_back(to_style_characters(cell, style_));
   rows_.push_back(std::move(row));
 }
 
 std::string TextTable::text() const {
   std::vector<std::size_t> widths(columns_.size());
-  for (const Row& row : rows_) {
+  for (const TextRow& row : rows_) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       widths[i] = std::max(widths[i], columns_of(row.cells[i]));
     }
   }
   std::string text;
-  for (const Row& row : rows_) {
+  for (const TextRow& row : rows_) {
     std::string line(indent_, ' ');
     std::size_t last = line.size();  // where the last cell starts
     for (std::size_t i = 0; i < row.cells.size(); ++i) {

@@ -58,7 +58,7 @@ class TextTable {
   [[nodiscard]] std::string text() const;
 
  private:
-  struct Row {
+  struct TextRow {
     std::vector<std::string> cells;
     bool is_dim;
   };
@@ -66,7 +66,7 @@ class TextTable {
   std::vector<Align> columns_;
   TextStyle style_;
   std::size_t indent_;
-  std::vector<Row> rows_{};
+  std::vector<TextRow> rows_{};
 };
 
 }  // namespace wattle

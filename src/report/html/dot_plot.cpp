@@ -25,16 +25,16 @@ constexpr int kMostAxisMarks = 5;
 constexpr std::size_t kMostBytesOfName = 44;
 
 /// The scale.
-struct Span : ValueRange {
+struct DotScale : ValueRange {
   [[nodiscard]] double place_of(double value) const noexcept {
     return kStripLeft + kStripWidth * (value - low) / width();
   }
 };
 
-Span span_of(const DotPlot& plot) {
-  Span span;
+DotScale span_of(const DotPlot& plot) {
+  DotScale span;
   if (plot.line) span.add(*plot.line);
-  for (const DotPlot::Row& row : plot.rows) {
+  for (const DotPlot::DotRow& row : plot.rows) {
     for (const double dot : row.dots) span.add(dot);
     if (row.mark) span.add(*row.mark);
     if (!row.interval) continue;
@@ -47,7 +47,7 @@ Span span_of(const DotPlot& plot) {
   return {{.low = span.low - std::max(margin, 1e-9), .high = span.high + std::max(margin, 1e-9)}};
 }
 
-std::string axis_of(const DotPlot& plot, const Span& span, int height) {
+std::string axis_of(const DotPlot& plot, const DotScale& span, int height) {
   const double step = round_step(span.width(), kMostAxisMarks).value();
   std::string lines;
   std::string labels;
@@ -67,7 +67,7 @@ std::string axis_of(const DotPlot& plot, const Span& span, int height) {
 }
 
 /// The first at the top, the last at the bottom.
-std::string dots_path(const std::vector<double>& dots, const Span& span, int top) {
+std::string dots_path(const std::vector<double>& dots, const DotScale& span, int top) {
   std::string path;
   const auto count = static_cast<double>(dots.size());
   for (std::size_t i = 0; i < dots.size(); ++i) {
@@ -77,7 +77,7 @@ std::string dots_path(const std::vector<double>& dots, const Span& span, int top
   return path;
 }
 
-std::string row_of(const DotPlot::Row& row, const Span& span, int top) {
+std::string row_of(const DotPlot::DotRow& row, const DotScale& span, int top) {
   const int strip = top + kStripTop;
   std::string text = fmt::format(
       "<text class=\"row\" x=\"{}\" y=\"{}\">{}</text>\n"
@@ -104,13 +104,13 @@ std::string row_of(const DotPlot::Row& row, const Span& span, int top) {
 }  // namespace
 
 std::string figure_of(const DotPlot& plot, const std::string& id) {
-  const Span span = span_of(plot);
+  const DotScale span = span_of(plot);
   Figure figure{.id = id, .attributes = {}, .name = plot.name, .summary = plot.summary};
   if (!std::isfinite(span.width())) return text_of(figure);
   const int height = kRowHeight * static_cast<int>(plot.rows.size());
   std::string rows;
   int top = 0;
-  for (const DotPlot::Row& row : plot.rows) {
+  for (const DotPlot::DotRow& row : plot.rows) {
     rows += row_of(row, span, top);
     top += kRowHeight;
   }

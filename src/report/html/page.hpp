@@ -79,7 +79,7 @@ struct PowerPlot {
 
 /// Values of several things on one axis.
 struct DotPlot {
-  struct Row {
+  struct DotRow {
     std::string name;
     std::string text;          ///< what the row shows, in figures
     std::vector<double> dots;  ///< drawn from top to bottom
@@ -89,7 +89,7 @@ struct DotPlot {
   };
   std::string name;
   std::string unit;  ///< of all values
-  std::vector<Row> rows;
+  std::vector<DotRow> rows;
   std::optional<double> line{};  ///< that rows are compared with
   std::string summary;           ///< what it shows, in a sentence or two
 };

@@ -235,7 +235,7 @@ std::string svg_of(const PowerPlot& plot, const PowerScale& scale, const std::st
 }
 
 /// Several columns as one row of a table.
-struct Row {
+struct PlotTableRow {
   double sum_w = 0.0;
   std::size_t known = 0;
   PowerColumn extremes{};
@@ -251,7 +251,8 @@ struct Row {
   }
 };
 
-std::string values_row(const Row& row, Seconds from, Seconds to, Seconds each, Seconds length) {
+std::string values_row(const PlotTableRow& row, Seconds from, Seconds to, Seconds each,
+                       Seconds length) {
   const std::string time =
       fmt::format("{} to {}", time_label(from, each, length), time_label(to, each, length));
   if (row.known == 0) {
@@ -270,7 +271,7 @@ std::string values_of(const PowerPlot& plot) {
   std::string rows;
   for (std::size_t i = 0; i < plot.columns.size(); i += per_row) {
     const std::size_t end = std::min(i + per_row, plot.columns.size());
-    Row row;
+    PlotTableRow row;
     for (std::size_t k = i; k < end; ++k) row.add(plot.columns[k]);
     const Seconds from = static_cast<double>(i) * plot.column;
     const Seconds to = std::min(static_cast<double>(end) * plot.column, plot.length);

@@ -208,7 +208,7 @@ SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> run
   SaveOutcome outcome;
   try {
     if (is_on_this_machine(history)) {
-      RunHistory open(history, RunHistory::Missing::make, patience);
+      RunHistory open(history, RunHistory::IfMissing::make, patience);
       outcome.ids = open.save_all(runs).ids;
       // The waiting runs are safe, whatever fails here.
       try {

@@ -98,11 +98,11 @@ std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all) {
   std::vector<std::string> sentences;
   for (auto& [runs, values] : known) {
     const Summary summary = summary_of(cost, runs->runs).value();
-    DotPlot::Row row{.name = runs->name,
-                     .text = text_of(cost, summary.mean),
-                     .dots = thinned(values, kMostDots / known.size()),
-                     .runs = values.size(),
-                     .mark = summary.mean * unit.factor};
+    DotPlot::DotRow row{.name = runs->name,
+                        .text = text_of(cost, summary.mean),
+                        .dots = thinned(values, kMostDots / known.size()),
+                        .runs = values.size(),
+                        .mark = summary.mean * unit.factor};
     for (double& dot : row.dots) dot *= unit.factor;
     if (summary.mean95) {
       row.interval = {std::max(summary.mean95->low, 0.0) * unit.factor,
@@ -149,11 +149,11 @@ DotPlot change_plot(std::string name, const std::vector<NamedRatio>& all) {
   const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
   std::vector<std::string> sentences;
   for (const auto& [row_name, ratio] : all) {
-    DotPlot::Row row{.name = row_name,
-                     .text = change_text(ratio),
-                     .dots = {},
-                     .runs = 0,
-                     .mark = percent(ratio.estimate)};
+    DotPlot::DotRow row{.name = row_name,
+                        .text = change_text(ratio),
+                        .dots = {},
+                        .runs = 0,
+                        .mark = percent(ratio.estimate)};
     if (ratio.interval)
       row.interval = {percent(ratio.interval->low), percent(ratio.interval->high)};
     sentences.push_back(fmt::format("{}: {}.", row_name, row.text));

@@ -48,13 +48,13 @@ std::string known_note(std::size_t known, std::size_t counted) {
 }
 
 /// The remaining room of a page.
-struct Room {
+struct PlotBudget {
   std::size_t plots;  ///< of all runs: they share columns and stripes
   std::size_t left;   ///< that may still be drawn
   std::size_t undrawn = 0;
 };
 
-void add_power_of(Page& page, const ReportedRun& run, Room& room) {
+void add_power_of(Page& page, const ReportedRun& run, PlotBudget& room) {
   const std::size_t of_page = std::min(room.plots, kMostPlots);
   const PowerCourse course =
       run.power->coarser(std::min(kMostColumnsOfPlot, kMostColumnsOfPage / of_page));
@@ -89,7 +89,7 @@ void add_power(Page& page, const JobReport& report, std::size_t plots) {
   if (counted == 0) return;
   page.blocks.emplace_back(Heading{"Power over time"});
   if (known < counted) page.blocks.emplace_back(Note{known_note(known, counted)});
-  Room room{.plots = plots, .left = kMostPlots};
+  PlotBudget room{.plots = plots, .left = kMostPlots};
   for (const ReportedRun& run : report.runs) {
     if (run.power) add_power_of(page, run, room);
   }

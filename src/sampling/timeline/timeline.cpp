@@ -74,7 +74,7 @@ Bracket Timeline::at(TimePoint time) const noexcept {
   const std::uint64_t quanta = quanta_of(time);
   while (true) {
     TimelineChunk room;
-    const std::optional<Found> found = load_at(quanta, room);
+    const std::optional<FoundChunk> found = load_at(quanta, room);
     if (!found) return {};
     const TimelineChunk& chunk = *found->chunk;
     const auto* const first = chunk.first_seen.data();
@@ -108,7 +108,7 @@ GaugeWindow Timeline::gauge_window(TimePoint begin, TimePoint end) const noexcep
   // chunk where they lie in one: it may be open, and say something else about times to come a
   // moment later.
   TimelineChunk room;
-  std::optional<Found> found = load_at(quanta_of(end), room);
+  std::optional<FoundChunk> found = load_at(quanta_of(end), room);
   if (!found) return {};
   const GaugeWindow until_end = integral_until(end, *found->chunk);
   if (quanta_of(begin) < found->chunk->first_seen[0]) found = load_at(quanta_of(begin), room);
@@ -150,7 +150,7 @@ std::uint64_t Timeline::size() const noexcept {
 
 std::optional<TimePoint> Timeline::oldest() const noexcept {
   TimelineChunk room;
-  const std::optional<Found> found = load_at(0, room);
+  const std::optional<FoundChunk> found = load_at(0, room);
   return found ? std::optional(time_of(found->chunk->first_seen[0])) : std::nullopt;
 }
 
@@ -172,17 +172,17 @@ std::optional<TimePoint> Timeline::newest() const noexcept {
   return quanta ? std::optional(time_of(*quanta)) : std::nullopt;
 }
 
-std::optional<Timeline::Found> Timeline::load_at(std::uint64_t quanta,
-                                                 TimelineChunk& room) const noexcept {
+std::optional<Timeline::FoundChunk> Timeline::load_at(std::uint64_t quanta,
+                                                      TimelineChunk& room) const noexcept {
   if (const auto decoded = store_.find_decoded(quanta)) {
-    return Found{.chunk = decoded->chunk, .number = decoded->number, .newest = false};
+    return FoundChunk{.chunk = decoded->chunk, .number = decoded->number, .newest = false};
   }
   while (true) {
     const auto held = store_.held();
     if (!held) return std::nullopt;
     const std::uint64_t number = store_.find(*held, quanta).value_or(held->oldest);
     if (const TimelineChunk* const chunk = store_.load(number, room)) {
-      return Found{.chunk = chunk, .number = number, .newest = number == held->newest};
+      return FoundChunk{.chunk = chunk, .number = number, .newest = number == held->newest};
     }
   }
 }

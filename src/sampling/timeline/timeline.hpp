@@ -126,15 +126,15 @@ class Timeline {
   [[nodiscard]] TimePoint time_of(std::uint64_t quanta) const noexcept;
   [[nodiscard]] StoredReading reading(const TimelineChunk& chunk, std::size_t i) const noexcept;
 
-  struct Found {
+  struct FoundChunk {
     const TimelineChunk* chunk;  ///< until this thread loads another one
     std::uint64_t number;
     bool newest;
   };
   /// Loads the last chunk that starts at or before `quanta`, or the oldest one if none does.
   /// Absent where there is no reading yet. `room`: for one that is not full yet.
-  [[nodiscard]] std::optional<Found> load_at(std::uint64_t quanta,
-                                             TimelineChunk& room) const noexcept;
+  [[nodiscard]] std::optional<FoundChunk> load_at(std::uint64_t quanta,
+                                                  TimelineChunk& room) const noexcept;
   /// Calls `look(const TimelineChunk&)` for each chunk from that on which holds the last reading
   /// before `first`, until one has seen enough: false.
   template <class Look>

@@ -54,7 +54,7 @@ Uint128 load_wide(const SharedArray<std::uint64_t>& words, std::size_t at) noexc
 /// times, at its start and at its end.
 class DecodedChunks {
  public:
-  struct Entry {
+  struct DecodedChunk {
     std::uint64_t store = 0;  ///< no store has this number
     std::uint64_t number = 0;
     std::uint64_t until = 0;  ///< when the next chunk starts
@@ -63,21 +63,21 @@ class DecodedChunks {
 
   /// The first one of that store that is `wanted`; null where there is none.
   template <class Wanted>
-  [[nodiscard]] const Entry* find(std::uint64_t store, Wanted wanted) const noexcept {
-    for (const Entry& entry : last_two_) {
+  [[nodiscard]] const DecodedChunk* find(std::uint64_t store, Wanted wanted) const noexcept {
+    for (const DecodedChunk& entry : last_two_) {
       if (entry.store == store && wanted(entry)) return &entry;
     }
     return nullptr;
   }
   /// The place of the older one, for the next.
-  [[nodiscard]] Entry& replace() noexcept {
+  [[nodiscard]] DecodedChunk& replace() noexcept {
     next_ = 1 - next_;
     last_two_[next_].store = 0;
     return last_two_[next_];
   }
 
  private:
-  std::array<Entry, 2> last_two_;
+  std::array<DecodedChunk, 2> last_two_;
   std::size_t next_ = 0;
 };
 
@@ -172,15 +172,16 @@ std::size_t TimelineStore::words_of(std::uint64_t number) const noexcept {
   return end >= begin ? end - begin : end + ring_.size() - begin;
 }
 
-std::optional<TimelineStore::Range> TimelineStore::held() const noexcept {
+std::optional<TimelineStore::ChunkRange> TimelineStore::held() const noexcept {
   // In this order, so that the oldest is never past the newest.
   const std::uint64_t oldest = dropped_.load(std::memory_order_acquire);
   const std::uint64_t stored = this->stored();
   if (stored == 0) return std::nullopt;
-  return Range{.oldest = oldest, .newest = (stored - 1) / kChunkReadings};
+  return ChunkRange{.oldest = oldest, .newest = (stored - 1) / kChunkReadings};
 }
 
-std::optional<std::uint64_t> TimelineStore::find(Range range, std::uint64_t time) const noexcept {
+std::optional<std::uint64_t> TimelineStore::find(ChunkRange range,
+                                                 std::uint64_t time) const noexcept {
   // An entry that is replaced during the search has a later time than before, so it ends at a
   // chunk that is right, or at one that was dropped.
   const std::size_t base = range.oldest % starts_.size();
@@ -226,9 +227,10 @@ const TimelineChunk* TimelineStore::load(std::uint64_t number, TimelineChunk& ro
 
 std::optional<TimelineStore::Decoded> TimelineStore::find_decoded(
     std::uint64_t time) const noexcept {
-  const auto* const found = decoded_chunks().find(id_, [&](const DecodedChunks::Entry& entry) {
-    return entry.chunk.first_seen[0] <= time && time < entry.until;
-  });
+  const auto* const found =
+      decoded_chunks().find(id_, [&](const DecodedChunks::DecodedChunk& entry) {
+        return entry.chunk.first_seen[0] <= time && time < entry.until;
+      });
   if (found == nullptr || dropped_.load(std::memory_order_acquire) > found->number)
     return std::nullopt;
   return Decoded{.number = found->number, .chunk = &found->chunk};
@@ -236,7 +238,7 @@ std::optional<TimelineStore::Decoded> TimelineStore::find_decoded(
 
 const TimelineChunk* TimelineStore::load_closed(std::uint64_t number) const noexcept {
   const auto* const found = decoded_chunks().find(
-      id_, [&](const DecodedChunks::Entry& entry) { return entry.number == number; });
+      id_, [&](const DecodedChunks::DecodedChunk& entry) { return entry.number == number; });
   if (found != nullptr) {
     return dropped_.load(std::memory_order_acquire) <= number ? &found->chunk : nullptr;
   }
@@ -256,7 +258,7 @@ const TimelineChunk* TimelineStore::load_closed(std::uint64_t number) const noex
   if (dropped_.load(std::memory_order_acquire) > number) return nullptr;
   // `BitReader` reads one word after the last.
   words[(count + 1) / 2] = 0;
-  DecodedChunks::Entry& decoded = decoded_chunks().replace();
+  DecodedChunks::DecodedChunk& decoded = decoded_chunks().replace();
   codec_.decode(words, start, decoded.chunk);
   decoded.number = number;
   decoded.until = until;
@@ -291,7 +293,7 @@ std::optional<std::uint64_t> TimelineStore::last_confirmed() const noexcept {
 }
 
 std::size_t TimelineStore::memory_bytes() const noexcept {
-  const std::optional<Range> range = held();
+  const std::optional<ChunkRange> range = held();
   const std::uint64_t chunks = range ? range->newest - range->oldest + 1 : 0;
   return kFixedBytes + chunks * kDirectoryBytes +
          used_words_.load(std::memory_order_relaxed) * kWordBytes;

@@ -40,16 +40,17 @@ class TimelineStore {
   void confirm(std::uint64_t time) noexcept;
 
   /// The numbers of the first and the last chunk held; they count from 0 and are never reused.
-  struct Range {
+  struct ChunkRange {
     std::uint64_t oldest;
     std::uint64_t newest;
   };
   /// Absent where there is no reading yet.
-  [[nodiscard]] std::optional<Range> held() const noexcept;
+  [[nodiscard]] std::optional<ChunkRange> held() const noexcept;
 
   /// The last chunk in `range` that starts at or before `time`; absent if none does. The
   /// chunk may be dropped at any time: `load` finds out.
-  [[nodiscard]] std::optional<std::uint64_t> find(Range range, std::uint64_t time) const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> find(ChunkRange range,
+                                                  std::uint64_t time) const noexcept;
 
   /// The readings of chunk `number`, which is at most `held()->newest`: in `room`, or where this
   /// thread keeps them until it loads another chunk, of any store. Null if it was dropped.

@@ -47,7 +47,7 @@ std::vector<std::string> folders_in(const Fd& root, const char* path) {
 }  // namespace
 
 struct CgroupTree::Walk {
-  Reading reading{};
+  CgroupReading reading{};
   std::size_t folders = 0;
 };
 
@@ -116,7 +116,7 @@ void CgroupTree::visit(const std::string& path, std::size_t depth, Walk& walk) c
   }
 }
 
-CgroupTree::Reading CgroupTree::read() const {
+CgroupTree::CgroupReading CgroupTree::read() const {
   Walk walk;
   if (!folder_) return {};
   walk.reading.is_whole = true;

@@ -40,12 +40,12 @@ class CgroupTree {
   /// Where control groups are, or were expected.
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
 
-  struct Reading {
+  struct CgroupReading {
     std::map<std::string, CgroupTime, std::less<>> times{};  ///< by path
     bool is_whole = false;  ///< false: groups may be missing, since not all of it could be read
   };
   /// All groups that are there. One that goes away during the reading is left out.
-  [[nodiscard]] Reading read() const;
+  [[nodiscard]] CgroupReading read() const;
 
  private:
   struct Walk;

@@ -13,22 +13,23 @@
 namespace wattle {
 namespace {
 
-struct Unit {
+struct UsageUnit {
   std::string_view name;
   double size;  ///< in bytes or seconds: quotients by it have no digits of their own
 };
 
 // In the order in which messages list them.
-constexpr std::array kMemory = {Unit{"bytes", 1.0}, Unit{"gigabytes", 1e9}, Unit{"kilobytes", 1e3},
-                                Unit{"megabytes", 1e6}, Unit{"terabytes", 1e12}};
-constexpr std::array kTime = {Unit{"days", 86400.0}, Unit{"hours", 3600.0}, Unit{"minutes", 60.0},
-                              Unit{"seconds", 1.0}};
+constexpr std::array kMemory = {UsageUnit{"bytes", 1.0}, UsageUnit{"gigabytes", 1e9},
+                                UsageUnit{"kilobytes", 1e3}, UsageUnit{"megabytes", 1e6},
+                                UsageUnit{"terabytes", 1e12}};
+constexpr std::array kTime = {UsageUnit{"days", 86400.0}, UsageUnit{"hours", 3600.0},
+                              UsageUnit{"minutes", 60.0}, UsageUnit{"seconds", 1.0}};
 
-double size_of(std::span<const Unit> units, std::string_view name, std::string_view what) {
-  const auto found = std::ranges::find(units, name, &Unit::name);
+double size_of(std::span<const UsageUnit> units, std::string_view name, std::string_view what) {
+  const auto found = std::ranges::find(units, name, &UsageUnit::name);
   if (found != units.end()) return found->size;
   throw InvalidArgument(fmt::format("\"{}\" is not a valid {} unit. Valid values are {}",
-                                    printable(name), what, joined(units, ", ", &Unit::name)));
+                                    printable(name), what, joined(units, ", ", &UsageUnit::name)));
 }
 
 }  // namespace

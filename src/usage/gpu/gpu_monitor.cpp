@@ -86,7 +86,7 @@ bool has_mps_server(const Kinships& kinships) {
 }
 
 /// Null where the device has none.
-const History* utilization_of(const Readings::Device& device) {
+const History* utilization_of(const Readings::ObservedGpu& device) {
   const auto gauge = std::ranges::find_if(device.gauges, [](const History* history) {
     return history->channel().metric == Metric::utilization;
   });
@@ -117,7 +117,7 @@ ReadingsOptions GpuMonitor::sampling(std::chrono::nanoseconds interval) {
 }
 
 /// Empty where it is known whether the command used the GPU.
-std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const {
+std::string GpuMonitor::why_not_known(const GpuUse& gpu, TimePoint began, TimePoint ended) const {
   if (gpu.was_used) return {};
   if (!machine_pids_) return "this is a container with process numbers of its own";
   if (!gpu.listed_at) return "the driver listed no processes while the command ran";
@@ -125,7 +125,7 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
 }
 
 /// Empty where it is known whether somebody else used the GPU.
-std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) {
+std::string GpuMonitor::why_others_not_known(const GpuUse& gpu, TimePoint began, TimePoint ended) {
   if (gpu.has_mps_server) return "an MPS server uses it, and the driver does not list for whom";
   if (!gpu.all_known) return "it has a process that may or may not be the command's";
   // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
@@ -135,7 +135,7 @@ std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began, Ti
   return {};
 }
 
-void GpuMonitor::add_busy_time(Gpu& gpu, const ProcessList& list) {
+void GpuMonitor::add_busy_time(GpuUse& gpu, const ProcessList& list) {
   if (!list.busy_time) {
     gpu.first_busy.reset();
     gpu.busy.reset();
@@ -148,7 +148,7 @@ void GpuMonitor::add_busy_time(Gpu& gpu, const ProcessList& list) {
 
 /// Times are since a process opened the GPU: of others in the first list the part before is left
 /// out.
-void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
+void GpuMonitor::add_engine_times(GpuUse& gpu, const std::vector<DeviceProcess>& processes,
                                   bool is_first_list) {
   if (is_first_list) gpu.engine_use = EngineUse{};
   std::map<pid_t, nanoseconds> times;
@@ -184,8 +184,8 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   KnownSum<std::uint64_t> main;
   KnownSum<std::uint64_t> descendants;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Readings::Device& device = readings_.devices()[i];
-    Gpu& gpu = gpus_[i];
+    const Readings::ObservedGpu& device = readings_.devices()[i];
+    GpuUse& gpu = gpus_[i];
     sample_gpu(device, gpu, began);
     sample_processes(device, gpu, kinship_of, began);
     if (!choice_.included[i]) continue;
@@ -205,7 +205,8 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   raise(sums_.peak_combined_bytes, known_sum(main.value(), descendants.value()));
 }
 
-void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const {
+void GpuMonitor::sample_gpu(const Readings::ObservedGpu& device, GpuUse& gpu,
+                            TimePoint began) const {
   if (const auto total = bytes_shown(readings_.latest(device, Metric::memory_total))) {
     gpu.total_bytes = total;
   }
@@ -217,7 +218,7 @@ void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint 
   raise(gpu.max_celsius, readings_.latest(device, Metric::temperature));
 }
 
-void GpuMonitor::sample_processes(const Readings::Device& device, Gpu& gpu,
+void GpuMonitor::sample_processes(const Readings::ObservedGpu& device, GpuUse& gpu,
                                   const KinshipOf& kinship_of, TimePoint began) {
   const std::optional<ProcessList> list = readings_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began) return;
@@ -240,8 +241,8 @@ void GpuMonitor::sample_processes(const Readings::Device& device, Gpu& gpu,
 
 /// By the driver's samples, which have no gaps, and by the values that were read since the last of
 /// them; by these alone where there are no samples.
-GpuMonitor::MeanUtilization GpuMonitor::mean_utilization(const Readings::Device& device,
-                                                         const Gpu& gpu, TimePoint began,
+GpuMonitor::MeanUtilization GpuMonitor::mean_utilization(const Readings::ObservedGpu& device,
+                                                         const GpuUse& gpu, TimePoint began,
                                                          TimePoint ended) {
   const History* const gauge = utilization_of(device);
   if (gauge == nullptr) return {};
@@ -269,7 +270,7 @@ GpuMonitor::MeanUtilization GpuMonitor::mean_utilization(const Readings::Device&
   return {.percent = std::round(ten_thousandths) / 1e4, .gap = ""};
 }
 
-GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu,
+GpuUsage GpuMonitor::usage_of(const Readings::ObservedGpu& device, const GpuUse& gpu,
                               const MeanUtilization& mean, TimePoint began, TimePoint ended) const {
   GpuUsage usage{.domain = device.domain,
                  .info = device.info != nullptr ? *device.info : DeviceInfo{},
@@ -320,7 +321,7 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   KnownSum<std::uint64_t> total;
   KnownSum<double> mean_sum;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Readings::Device& device = readings_.devices()[i];
+    const Readings::ObservedGpu& device = readings_.devices()[i];
     const MeanUtilization mean = mean_utilization(device, gpus_[i], began, ended);
     usage.gpus.push_back(usage_of(device, gpus_[i], mean, began, ended));
     if (!choice_.included[i]) continue;

@@ -68,7 +68,7 @@ class GpuMonitor {
     std::chrono::nanoseconds command{0};
     std::chrono::nanoseconds others{0};
   };
-  struct Gpu {
+  struct GpuUse {
     std::uint64_t lists_seen = 0;  ///< number of the newest process list that was read
     bool was_used = false;
     bool was_used_by_others = false;
@@ -83,7 +83,7 @@ class GpuMonitor {
     std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the start
     std::optional<std::uint64_t> total_bytes;
     std::optional<std::uint64_t> peak_bytes;
-    RunningWindow utilization;
+    RunningGaugeWindow utilization;
     // Absent where the driver has no samples of it.
     std::optional<BusyTime> first_busy;  ///< in the first list that counts
     std::optional<BusyTime> busy;        ///< since then
@@ -97,32 +97,33 @@ class GpuMonitor {
     std::optional<std::uint64_t> descendants_bytes;
   };
 
-  [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
-  [[nodiscard]] static std::string why_others_not_known(const Gpu& gpu, TimePoint began,
+  [[nodiscard]] std::string why_not_known(const GpuUse& gpu, TimePoint began,
+                                          TimePoint ended) const;
+  [[nodiscard]] static std::string why_others_not_known(const GpuUse& gpu, TimePoint began,
                                                         TimePoint ended);
-  static void add_busy_time(Gpu& gpu, const ProcessList& list);
-  static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
+  static void add_busy_time(GpuUse& gpu, const ProcessList& list);
+  static void add_engine_times(GpuUse& gpu, const std::vector<DeviceProcess>& processes,
                                bool is_first_list);
   /// Over an interval.
   struct MeanUtilization {
     std::optional<double> percent;
     std::string gap;  ///< why it is not known although it was read; else empty
   };
-  [[nodiscard]] static MeanUtilization mean_utilization(const Readings::Device& device,
-                                                        const Gpu& gpu, TimePoint began,
+  [[nodiscard]] static MeanUtilization mean_utilization(const Readings::ObservedGpu& device,
+                                                        const GpuUse& gpu, TimePoint began,
                                                         TimePoint ended);
-  [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu,
+  [[nodiscard]] GpuUsage usage_of(const Readings::ObservedGpu& device, const GpuUse& gpu,
                                   const MeanUtilization& mean, TimePoint began,
                                   TimePoint ended) const;
-  void sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const;
-  void sample_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
-                        TimePoint began);
+  void sample_gpu(const Readings::ObservedGpu& device, GpuUse& gpu, TimePoint began) const;
+  void sample_processes(const Readings::ObservedGpu& device, GpuUse& gpu,
+                        const KinshipOf& kinship_of, TimePoint began);
 
   const Readings& readings_;
   bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
   bool sees_files_;    ///< lists that are made from the open files of processes are whole
   SummedGpus choice_;
-  std::vector<Gpu> gpus_;
+  std::vector<GpuUse> gpus_;
   Now now_;
   GpusUsage sums_;  ///< the largest ones so far
 };

@@ -18,7 +18,7 @@ void set_bounds(GroupState& group, const MemoryBounds& bounds, bool is_estimated
 
 }  // namespace
 
-void TreeMemory::Doubt::add(const WatchedProcess& process, std::uint64_t drift_now) noexcept {
+void TreeMemory::MemoryDoubt::add(const WatchedProcess& process, std::uint64_t drift_now) noexcept {
   const ProcessMemory& resident = process.state().memory;
   ++processes;
   if (const auto& record = process.pss_record()) {
@@ -32,7 +32,7 @@ void TreeMemory::Doubt::add(const WatchedProcess& process, std::uint64_t drift_n
   }
 }
 
-void TreeMemory::Doubt::add(const Doubt& other) noexcept {
+void TreeMemory::MemoryDoubt::add(const MemoryDoubt& other) noexcept {
   sum += other.sum;
   unread += other.unread;
   changed += other.changed;
@@ -117,7 +117,7 @@ void TreeMemory::read_new(TimePoint now) {
 bool TreeMemory::is_doubtful(const WatchedProcess& process, const Doubts& doubts,
                              std::uint64_t more) const noexcept {
   const PssRecord& record = *process.pss_record();
-  const Doubt& group = doubts.of(process);
+  const MemoryDoubt& group = doubts.of(process);
   const std::uint64_t drift =
       std::min(drift_bytes_ - record.drift_bytes + more, record.shared_bytes());
   return drift > group.tolerance() / 2 / group.processes ||

@@ -40,7 +40,7 @@ class TreeMemory {
 
  private:
   /// The uncertain part of the sum over a group of processes, in bytes.
-  struct Doubt {
+  struct MemoryDoubt {
     std::uint64_t sum = 0;      ///< that is doubted
     std::uint64_t unread = 0;   ///< resident sets of processes that were never read
     std::uint64_t changed = 0;  ///< resident sets have, since they were read
@@ -48,7 +48,7 @@ class TreeMemory {
     std::uint64_t shared = 0;   ///< parts of the processes: pages that can have drifted
     std::uint64_t processes = 0;
     void add(const WatchedProcess& process, std::uint64_t drift_now) noexcept;
-    void add(const Doubt& other) noexcept;
+    void add(const MemoryDoubt& other) noexcept;
     /// An uncertainty that does not matter to readers of the sum.
     [[nodiscard]] std::uint64_t tolerance() const noexcept { return sum / 50; }
     [[nodiscard]] std::uint64_t all() const noexcept {
@@ -58,10 +58,10 @@ class TreeMemory {
     [[nodiscard]] std::uint64_t least() const noexcept { return sum - std::min(all(), sum); }
   };
   struct Doubts {
-    Doubt main;
-    Doubt descendants;
-    Doubt combined;
-    [[nodiscard]] const Doubt& of(const WatchedProcess& process) const noexcept {
+    MemoryDoubt main;
+    MemoryDoubt descendants;
+    MemoryDoubt combined;
+    [[nodiscard]] const MemoryDoubt& of(const WatchedProcess& process) const noexcept {
       return process.state().is_root ? main : descendants;
     }
   };

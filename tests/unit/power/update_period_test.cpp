@@ -57,14 +57,14 @@ class InferPeriodTest : public testing::Test {
  protected:
   InferPeriodTest() { clock_.advance_at_each_look(1ms); }
 
-  Selection::Gpu gpu(std::uint32_t index, Script script, std::string model = "A") {
+  Selection::SelectedGpu gpu(std::uint32_t index, Script script, std::string model = "A") {
     std::vector<std::pair<PowerDomain, Script>> scripts;
     scripts.emplace_back(PowerDomain::device_instant, std::move(script));
     auto sensor = std::make_shared<PlayedGpu>(index, std::move(scripts), clock_, std::move(model));
     const ChannelSet channels = power_channels(*sensor, std::nullopt);
     return {.index = index, .sensor = std::move(sensor), .channels = channels};
   }
-  nanoseconds infer(const std::vector<Selection::Gpu>& gpus) {
+  nanoseconds infer(const std::vector<Selection::SelectedGpu>& gpus) {
     return infer_pace(gpus, clock_, {.length = 1200ms, .deadline = fakes::kLongWait}).period;
   }
   /// A power that changes at each multiple of `update`.
@@ -118,7 +118,7 @@ std::shared_ptr<Sensor> unlisted_gpu(const Script& script, const TimeSource& clo
 
 TEST_F(InferPeriodTest, PassesTheHistoriesHowOftenABoardThatNobodyKnowsIsRenewed) {
   const auto sensor = unlisted_gpu(renewed(20ms), clock_);
-  const Selection::Gpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
+  const Selection::SelectedGpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
   const InferredPace pace =
       infer_pace({gpu}, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
   const auto watched = std::make_shared<WatchedSensor>(sensor, pace.channels_of(*sensor));
@@ -128,14 +128,14 @@ TEST_F(InferPeriodTest, PassesTheHistoriesHowOftenABoardThatNobodyKnowsIsRenewed
 
 TEST_F(InferPeriodTest, LeavesABoardThatNobodyKnowsAsItIsWhereItsPowerStays) {
   const auto sensor = unlisted_gpu(always(100), clock_);
-  const Selection::Gpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
+  const Selection::SelectedGpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
   const InferredPace pace =
       infer_pace({gpu}, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
   EXPECT_FALSE(pace.channels_of(*sensor).front().update.known());
 }
 
 TEST_F(InferPeriodTest, ChangesNothingThatIsKnown) {
-  const Selection::Gpu fast = gpu(0, renewed(20ms));
+  const Selection::SelectedGpu fast = gpu(0, renewed(20ms));
   const InferredPace pace =
       infer_pace({fast}, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
   EXPECT_EQ(pace.channels_of(*fast.sensor).back().update.mean, 100ms) << "its table says so";
@@ -144,7 +144,7 @@ TEST_F(InferPeriodTest, ChangesNothingThatIsKnown) {
 TEST(InferPeriod, DoesNotWaitForAGpuThatHangs) {
   const auto gate = std::make_shared<fakes::Gate>();
   gate->shut();
-  Selection::Gpu hangs{
+  Selection::SelectedGpu hangs{
       .index = 0,
       .sensor = std::make_shared<fakes::GatedSensor>(
           std::vector{power_channel(0, PowerDomain::device_instant)}, gate, machine_clock()),

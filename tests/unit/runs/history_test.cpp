@@ -302,7 +302,7 @@ TEST(HistoryFile, IsOnTheFileSystemOfTheNearestFolder) {
 
 TEST_F(RunHistoryTest, IsNotMadeToBeRead) {
   try {
-    const RunHistory history(file(), RunHistory::Missing::refuse);
+    const RunHistory history(file(), RunHistory::IfMissing::refuse);
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("there is no history yet"));
@@ -311,7 +311,7 @@ TEST_F(RunHistoryTest, IsNotMadeToBeRead) {
 }
 
 TEST_F(RunHistoryTest, IsBusyWhileSomebodyElseWrites) {
-  RunHistory history(file(), RunHistory::Missing::make, 0ms);
+  RunHistory history(file(), RunHistory::IfMissing::make, 0ms);
   SqliteDatabase other(file().string());
   ASSERT_EQ(other.run("BEGIN IMMEDIATE"), 0);
   try {

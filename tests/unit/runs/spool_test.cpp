@@ -232,7 +232,7 @@ TEST_F(SpoolTest, IsUsedWhereOthersOwnTheHistoryOrMayWriteToIt) {
   fs::permissions(file(), fs::perms::owner_read | fs::perms::owner_write);
   ASSERT_EQ(::chown(file().c_str(), kOther, kOther), 0);
   EXPECT_THAT(save(file(), saved_run({.code = 2})).problem, HasSubstr("belongs to another user"));
-  EXPECT_EQ(RunHistory(file(), RunHistory::Missing::refuse).count({}), 1U) << "it is read";
+  EXPECT_EQ(RunHistory(file(), RunHistory::IfMissing::refuse).count({}), 1U) << "it is read";
   EXPECT_FALSE(fs::exists(file().string() + "-wal"));
 }
 

@@ -302,7 +302,7 @@ TEST(ReadingsLanes, ReportNothingThatWasReadBeforeATime) {
   gpus.start({.period = 1h, .metrics = {Metric::temperature}, .only_when_asked = true});
   const TimePoint before = machine_clock().now();
   gpus.begin();
-  const Readings::Device& device = gpus.readings().devices().at(0);
+  const Readings::ObservedGpu& device = gpus.readings().devices().at(0);
   for (const Metric metric : {Metric::temperature, Metric::power_average}) {
     EXPECT_TRUE(gpus.readings().latest(device, metric, before));
     EXPECT_TRUE(gpus.readings().latest(device, metric));
@@ -335,7 +335,7 @@ TEST(ReadingsLanes, ReadWhatIsAskedForBesideThePower) {
   ScriptedGpus gpus("gpu A\npower step 0 100\nusage none\ntemperature 45\nutilization 80 30\n");
   gpus.start({.metrics = {Metric::power_instant, Metric::energy, Metric::temperature}});
   gpus.begin();
-  const Readings::Device& device = gpus.readings().devices().at(0);
+  const Readings::ObservedGpu& device = gpus.readings().devices().at(0);
   ASSERT_THAT(device.gauges, SizeIs(1)) << "energy and power are read already";
   EXPECT_EQ(gpus.readings().latest(device, Metric::temperature), 45.0);
   EXPECT_EQ(gpus.readings().latest(device, Metric::utilization), std::nullopt);
@@ -347,7 +347,7 @@ TEST(ReadingsLanes, ReadWhatIsAskedForBesideThePower) {
 TEST(ReadingsLanes, ListTheProcessesOfADevice) {
   ScriptedGpus gpus("gpu A\ngpu B\nprocess compute 1234 1000000\n");
   gpus.start({.lists_processes = true});
-  const Readings::Device& device = gpus.readings().devices().at(1);
+  const Readings::ObservedGpu& device = gpus.readings().devices().at(1);
   ASSERT_TRUE(eventually([&] { return gpus.readings().processes(device).has_value(); }));
   const std::optional<ProcessList> list = gpus.readings().processes(device);
   ASSERT_TRUE(list->processes);

@@ -106,7 +106,7 @@ TEST(TimelineStore, LoadsEveryChunkItHolds) {
 TEST(TimelineStore, FindsTheLastChunkThatStartsInTime) {
   TimelineStore store = small_store();
   for (std::uint64_t i = 0; i < 10'000; ++i) push(store, i);
-  const TimelineStore::Range held = store.held().value();
+  const TimelineStore::ChunkRange held = store.held().value();
   ASSERT_GT(held.oldest, 0U);
   for (std::uint64_t number = held.oldest; number <= held.newest; ++number) {
     const std::uint64_t start = time_of(number * kChunkReadings);

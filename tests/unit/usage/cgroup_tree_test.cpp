@@ -91,7 +91,7 @@ TEST_F(CgroupTreeTest, IsCutOffWhereThereIsTooMuchOfIt) {
   for (int i = 0; i < 20; ++i) deep += "/a.slice";
   put_two(deep + "/b.service", 1);
   put_two("/c.service", 2);
-  const CgroupTree::Reading reading = tree().read();
+  const CgroupTree::CgroupReading reading = tree().read();
   EXPECT_FALSE(reading.is_whole);
   EXPECT_EQ(reading.times.size(), 1U);
 }

@@ -31,14 +31,14 @@ class LongRun {
  private:
   History history_{Channel{.domain = Domain::nvidia_gpu(0), .metric = Metric::utilization},
                    HistoryOptions{.period = milliseconds(100), .memory_limit = kMinTimelineBytes}};
-  RunningWindow running_;
+  RunningGaugeWindow running_;
   TimePoint now_ = kBegan;
   std::uint64_t raw_ = 1;
   double sum_ = 0.0;
   double count_ = 0.0;
 };
 
-TEST(RunningWindow, HasAllOfARunOfWhichTheHistoryKeepsTheEndAlone) {
+TEST(RunningGaugeWindow, HasAllOfARunOfWhichTheHistoryKeepsTheEndAlone) {
   LongRun run;
   run.play(std::chrono::hours(6));
   EXPECT_LT(run.kept().known, std::chrono::hours(5)) << "or the test shows nothing";
@@ -48,7 +48,7 @@ TEST(RunningWindow, HasAllOfARunOfWhichTheHistoryKeepsTheEndAlone) {
   EXPECT_NEAR(static_cast<double>(seen.raw_ns) / known_ns, run.mean(), 1e-3);
 }
 
-TEST(RunningWindow, IsThatOfTheHistoryInAShortRun) {
+TEST(RunningGaugeWindow, IsThatOfTheHistoryInAShortRun) {
   LongRun run;
   run.play(seconds(20));
   EXPECT_EQ(run.seen(), run.kept());

@@ -65,7 +65,7 @@ class GroupUsageTest : public testing::Test {
  protected:
   std::map<CgroupGroup, std::uint64_t> take(const std::map<std::string, std::uint64_t>& used_us,
                                             bool is_whole = true) {
-    CgroupTree::Reading reading{.is_whole = is_whole};
+    CgroupTree::CgroupReading reading{.is_whole = is_whole};
     for (const auto& [path, us] : used_us) {
       reading.times.emplace(path, CgroupTime{group_of_cgroup(path)->group, us});
     }
