@@ -74,7 +74,7 @@ TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out, StartsWith("     elapsed           total    nvidia_gpu_0    nvidia_gpu_1"
-                                      "       package_0\n"));
+                                      "       package_0  ± and flags\n"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex("100(\\.0)? W"));
   EXPECT_THAT(outcome.out, HasSubstr("± is the sampling error only (95 %)"));
   EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0  "));
@@ -82,7 +82,7 @@ TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
 }
 
 TEST_F(PowerCommand, PrintsEnergiesUntilItIsTerminated) {
-  const Outcome outcome = end_after(on_machine({"energy", "--period", "0.05"}), " J\n", SIGTERM);
+  const Outcome outcome = end_after(on_machine({"energy", "--period", "0.05"}), " J  ±", SIGTERM);
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr(" J"), HasSubstr("± is the sampling error only (95 %)")));
@@ -158,7 +158,7 @@ TEST_F(PowerCommand, CallsAGpuOfEachMakerByItsOwnName) {
   *std::ranges::find(start.command, path("nothing").string()) = amd.system().sysfs.string();
   const Outcome outcome = end_after(start, " W");
   EXPECT_THAT(outcome.out, StartsWith("     elapsed           total    nvidia_gpu_0    nvidia_gpu_1"
-                                      "       amd_gpu_0\n"));
+                                      "       amd_gpu_0  ± and flags\n"));
 }
 
 TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {

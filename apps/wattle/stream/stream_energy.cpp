@@ -10,8 +10,12 @@ using DeviceEnergies = std::map<std::uint32_t, MeasuredEnergy>;
 
 void add_one(const MeasuredEnergy& more, MeasuredEnergy& sum) {
   if (more.energy) {
+    UncertaintySum errors;
+    errors.add(sum.uncertainty, sum.common);
+    errors.add(more.uncertainty, more.common);
     sum.energy = sum.energy.value_or(Joules(0)) + *more.energy;
-    sum.uncertainty += more.uncertainty;
+    sum.uncertainty = errors.uncertainty();
+    sum.common = errors.common();
   }
   sum.unknown += more.unknown;
   sum.flags |= more.flags;

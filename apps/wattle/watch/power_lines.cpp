@@ -22,6 +22,11 @@ std::optional<double> uncertainty_of(const MeasuredEnergy& energy) {
   return energy.energy ? std::optional(with_two_digits(energy.uncertainty).si()) : std::nullopt;
 }
 
+/// The uncertainty of a mean power.
+std::optional<double> uncertainty_of(const std::optional<Uncertain>& power) {
+  return power ? std::optional(with_two_digits(Joules(power->uncertainty)).si()) : std::nullopt;
+}
+
 Json device_json(const PowerOptions& options, const DeviceEnergy& device, Seconds length,
                  bool is_total) {
   const BestEnergy& energy = device.energy;
@@ -35,6 +40,7 @@ Json device_json(const PowerOptions& options, const DeviceEnergy& device, Second
   if (is_total) json["mean_w"] = or_null(mean_power(energy, length));
   if (!is_total && options.shows == PowerShows::power) {
     json["power_w"] = or_null(mean_power(energy, length));
+    json["uncertainty_w"] = or_null(uncertainty_of(uncertain_power(energy, length)));
   }
   json["unknown_s"] = energy.unknown.count();
   json["coverage"] = or_null(energy.coverage);
@@ -56,9 +62,11 @@ Json total_json(const PowerOptions& options, const PowerLine& line, bool is_tota
   }
   if (is_total || options.shows == PowerShows::power) {
     json[is_total ? "mean_w" : "power_w"] = total->power ? Json(total->power->value) : Json();
+    if (!is_total) json["uncertainty_w"] = or_null(uncertainty_of(total->power));
   }
   json["unknown_s"] = (total->energy.energy ? total->energy.unknown : line.length).count();
   json["is_lower_bound"] = total->is_lower_bound;
+  json["flags"] = json_of(total->energy.flags);
   return json;
 }
 
@@ -105,9 +113,8 @@ std::string estimate_row(const PowerOptions& options, const PowerLine& line) {
     cells = fmt::format("{:.6f},{:.6f},{:.6f}", energy->low.si(), energy->typical.si(),
                         energy->high.si());
   }
-  return fmt::format("{:.6f},{:.6f},estimate,{},{},{:.6f},,{}\n", line.time_unix_s,
-                     line.elapsed.count(), line.estimate->method,
-                     options.shows == PowerShows::power ? "" : ",", line.length.count(), cells);
+  return fmt::format("{:.6f},{:.6f},estimate,{},,,{:.6f},,{}\n", line.time_unix_s,
+                     line.elapsed.count(), line.estimate->method, line.length.count(), cells);
 }
 
 std::string csv_of(const PowerOptions& options, const PowerLine& line) {
@@ -115,9 +122,11 @@ std::string csv_of(const PowerOptions& options, const PowerLine& line) {
   const char* const no_estimate = line.estimate ? ",,," : "";
   for (const DeviceEnergy& device : line.devices) {
     const BestEnergy& energy = device.energy;
-    const std::string value = options.shows == PowerShows::power
-                                  ? cell(si(mean_power(energy, line.length)))
-                                  : cell(si(energy.energy)) + "," + cell(uncertainty_of(energy));
+    const bool is_power = options.shows == PowerShows::power;
+    const auto power = uncertain_power(energy, line.length);
+    const auto number = is_power ? si(mean_power(energy, line.length)) : si(energy.energy);
+    const auto error = is_power ? uncertainty_of(power) : uncertainty_of(energy);
+    const std::string value = cell(number) + "," + cell(error);
     rows += fmt::format("{:.6f},{:.6f},{},{},{},{:.6f},{}{}\n", line.time_unix_s,
                         line.elapsed.count(), device.domain.name(), energy.quantity, value,
                         energy.unknown.count(), flags_text(energy.flags, " "), no_estimate);
@@ -127,9 +136,10 @@ std::string csv_of(const PowerOptions& options, const PowerLine& line) {
 
 const char* csv_header(const PowerOptions& options, bool has_estimate) {
   if (options.shows == PowerShows::power) {
-    return has_estimate ? "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags,"
-                          "estimate_low_w,estimate_typical_w,estimate_high_w\n"
-                        : "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags\n";
+    return has_estimate
+               ? "time_unix_s,elapsed_s,domain,quantity,power_w,uncertainty_w,unknown_s,flags,"
+                 "estimate_low_w,estimate_typical_w,estimate_high_w\n"
+               : "time_unix_s,elapsed_s,domain,quantity,power_w,uncertainty_w,unknown_s,flags\n";
   }
   return has_estimate
              ? "time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,flags,"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -54,6 +53,13 @@ std::string number_text(PowerShows shows, const std::optional<Uncertain>& number
   const double uncertainty = std::min(number->uncertainty, limit);
   return shows == PowerShows::power ? rounded_text(Watts(number->value), Watts(uncertainty))
                                     : rounded_text(Joules(number->value), Joules(uncertainty));
+}
+
+/// "1.7 W": the two digits that mean something.
+std::string uncertainty_text(PowerShows shows, double uncertainty) {
+  const double rounded = with_two_digits(Joules(uncertainty)).si();
+  return shows == PowerShows::power ? rounded_text(Watts(rounded), Watts(rounded / 10.0))
+                                    : rounded_text(Joules(rounded), Joules(rounded / 10.0));
 }
 
 /// The quantity below a device's name, which is shown if not all are the same.
@@ -132,6 +138,30 @@ std::string folded(std::string_view first, const std::vector<std::string>& cells
   return text;
 }
 
+constexpr const char* kDoubtTitle = "± and flags";
+
+/// "±1.7 W": of the total, or of the only device; empty where there is none.
+std::string error_of(const PowerOptions& options, const PowerLine& line) {
+  std::optional<Uncertain> number;
+  if (const auto total = total_of(options, line)) {
+    number = options.shows == PowerShows::power ? total->power
+                                                : shown(options, total->energy, line.length).number;
+  } else if (line.devices.size() == 1) {
+    number = shown(options, line.devices.front().energy, line.length).number;
+  }
+  if (!number || number->uncertainty <= 0.0) return "";
+  return "±" + uncertainty_text(options.shows, number->uncertainty);
+}
+
+/// "±1.7 W, gap": with the flags of all devices.
+std::string doubt_of(const PowerOptions& options, const PowerLine& line) {
+  Flags flags;
+  for (const DeviceEnergy& device : line.devices) flags |= device.energy.flags;
+  const std::string error = error_of(options, line);
+  if (flags.none()) return error;
+  return error + (error.empty() ? "" : ", ") + flags_text(flags, ", ");
+}
+
 constexpr const char* kEstimateTitle = "estimate, not measured";
 
 /// "~46 W (17 W to 210 W)".
@@ -145,10 +175,12 @@ std::string estimate_cell(const PowerOptions& options, const PowerLine& line) {
 
 /// `text`, a line without its end, and `cell` after it: wider than the others, below them where
 /// the terminal is narrow.
-std::string with_estimate(std::string text, const std::string& cell, const TextStyle& style) {
+std::string with_last(std::string text, const std::string& cell, const TextStyle& style) {
+  if (cell.empty()) return text;
+  const std::string last = to_style_characters(cell, style);
   const std::size_t used = columns_of(text.substr(text.rfind('\n') + 1));
-  const bool fits = style.width == 0 || used + 2 + columns_of(cell) <= style.width;
-  return text + (fits ? "" : "\n" + std::string(kTimeWidth, ' ')) + "  " + cell;
+  const bool fits = style.width == 0 || used + 2 + columns_of(last) <= style.width;
+  return text + (fits ? "" : "\n" + std::string(kTimeWidth, ' ')) + "  " + last;
 }
 
 /// The words after an energy's numbers.
@@ -205,18 +237,19 @@ std::optional<PowerTotal> total_of(const PowerOptions& options, const PowerLine&
   if (!has_total(options, line)) return std::nullopt;
   PowerTotal total;
   EnergySum sum(Seconds(0));
-  double squares_w2 = 0.0;
+  UncertaintySum errors;  // in joules a second
   for (const DeviceEnergy& device : line.devices) {
     if (is_apart(device)) continue;
     const auto power = uncertain_power(device.energy, line.length);
     if (power) {
       total.power = Uncertain{total.power.value_or(Uncertain{}).value + power->value};
-      squares_w2 += power->uncertainty * power->uncertainty;
+      const Seconds known = line.length - device.energy.unknown;
+      errors.add(Joules(power->uncertainty), Joules(device.energy.common.si() / known.count()));
     }
     if (device.energy.energy) sum.add(device.energy);
     total.is_lower_bound |= !device.energy.energy || device.energy.unknown > Seconds(0);
   }
-  if (total.power) total.power->uncertainty = std::sqrt(squares_w2);
+  if (total.power) total.power->uncertainty = errors.uncertainty().si();
   total.energy = sum.result();
   return total;
 }
@@ -235,8 +268,8 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
     quantities.emplace_back(quantity_of(options, device));
   }
   const std::size_t width = value_width(first);
-  std::string header = folded("elapsed", names, width, style);
-  if (first.estimate) header = with_estimate(std::move(header), kEstimateTitle, style);
+  std::string header = with_last(folded("elapsed", names, width, style), kDoubtTitle, style);
+  if (first.estimate) header = with_last(std::move(header), kEstimateTitle, style);
   header += "\n";
   // A row of one word says nothing that the command does not say.
   const bool is_usual = std::ranges::count(quantities, usual) == std::ssize(quantities);
@@ -247,7 +280,8 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
 std::string power_row(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {
   std::string row =
       folded(to_text(line.elapsed), cells_of(options, line), value_width(line), style);
-  if (line.estimate) row = with_estimate(std::move(row), estimate_cell(options, line), style);
+  row = with_last(std::move(row), doubt_of(options, line), style);
+  if (line.estimate) row = with_last(std::move(row), estimate_cell(options, line), style);
   return row + "\n";
 }
 
@@ -257,16 +291,17 @@ std::string power_table(const PowerOptions& options, const PowerLine& line, cons
   const bool is_usual = std::ranges::all_of(line.devices, [&](const DeviceEnergy& device) {
     return quantity_of(options, device) == usual;
   });
-  TextTable table({Align::left, Align::right, Align::left}, style, 0);
-  table.add({"device", usual, is_usual ? "" : "quantity"}, true);
+  TextTable table({Align::left, Align::right, Align::left, Align::left}, style, 0);
+  table.add({"device", usual, kDoubtTitle, is_usual ? "" : "quantity"}, true);
   const std::vector<std::string> cells = cells_of(options, line);
   const std::size_t totals = cells.size() - line.devices.size();
   for (std::size_t i = 0; i < line.devices.size(); ++i) {
     const DeviceEnergy& device = line.devices[i];
-    table.add({device.domain.name(), cells[totals + i],
+    const PowerLine alone{.length = line.length, .devices = {device}};
+    table.add({device.domain.name(), cells[totals + i], doubt_of(options, alone),
                is_usual ? "" : std::string(quantity_of(options, device))});
   }
-  if (totals > 0) table.add({"total", cells.front(), ""});
+  if (totals > 0) table.add({"total", cells.front(), error_of(options, line), ""});
   const std::string title = fmt::format("in {}; Ctrl-C ends it\n", to_text(line.elapsed));
   std::string estimate;
   if (line.estimate) {

@@ -66,12 +66,12 @@ TEST(PowerLines, HaveTheMeanPowerOfTheTimeThatIsKnown) {
 TEST(PowerLines, AreColumnsOfText) {
   const auto power = options(PowerShows::power, PowerFormat::text);
   EXPECT_EQ(header_of(power, line()),
-            "     elapsed           total    nvidia_gpu_0       package_0\n");
+            "     elapsed           total    nvidia_gpu_0       package_0  ± and flags\n");
   EXPECT_EQ(line_of(power, line()),
-            "     10.00 s         ≥50.0 W          50.0 W               -\n");
+            "     10.00 s         ≥50.0 W          50.0 W               -  ±750 mW, gap, stuck\n");
   const auto energy = options(PowerShows::energy, PowerFormat::text);
   EXPECT_EQ(line_of(energy, line()),
-            "     10.00 s          ≥100 J          ≥100 J               -\n");
+            "     10.00 s          ≥100 J          ≥100 J               -  ±1.5 J, gap, stuck\n");
   EXPECT_THAT(line_of(energy, line(), {.unicode = false}), HasSubstr("         >=100 J"));
 }
 
@@ -80,7 +80,7 @@ TEST(PowerLines, AreNoLowerBoundsWhereTheyLackLessThanTheirUncertainty) {
   complete.devices = {gpu()};
   complete.devices[0].energy.unknown = Seconds(0.03);  // 1.2 J of ±1.5 J
   EXPECT_THAT(line_of(options(PowerShows::energy, PowerFormat::text), complete),
-              HasSubstr("           100 J\n"));
+              HasSubstr("           100 J  ±1.5 J, gap\n"));
 }
 
 TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
@@ -202,14 +202,25 @@ TEST(PowerLines, HaveColumnsThatAddUp) {
     const char unit = shows == PowerShows::power ? 'W' : 'J';
     EXPECT_EQ(
         line_of(options(shows, PowerFormat::text), coarse),
-        fmt::format("     1.000 s           143 {0}            96 {0}            47 {0}\n", unit));
+        fmt::format("     1.000 s           143 {0}            96 {0}            47 {0}  ±14 {0}\n",
+                    unit));
   }
   EXPECT_THAT(totals_of(options(PowerShows::energy, PowerFormat::text), coarse),
               HasSubstr("143 J ±14 J  143 W\n"));
   // These add up as they are.
   EXPECT_EQ(line_of(options(PowerShows::energy, PowerFormat::text),
                     two_packages(Joules(102.0), Joules(51.0), Joules(10.0))),
-            "     1.000 s           150 J           100 J            50 J\n");
+            "     1.000 s           150 J           100 J            50 J  ±14 J\n");
+}
+
+TEST(PowerLines, AddUpWhatSensorsAreLateByWithItsSign) {
+  PowerLine alike = two_packages(Joules(96.0), Joules(47.0), Joules(10.0));
+  for (DeviceEnergy& device : alike.devices) device.energy.common = Joules(-10.0);
+  for (const auto shows : {PowerShows::power, PowerShows::energy}) {
+    const char unit = shows == PowerShows::power ? 'W' : 'J';
+    EXPECT_THAT(line_of(options(shows, PowerFormat::text), alike),
+                HasSubstr(fmt::format("  ±20 {}\n", unit)));
+  }
 }
 
 TEST(PowerLines, AddUpNoPartsOfDevices) {
@@ -240,10 +251,11 @@ TEST(PowerLines, NameThePowerDomainThatWasAskedFor) {
 TEST(PowerLines, AreRowsOfATable) {
   const auto power = options(PowerShows::power, PowerFormat::csv);
   EXPECT_EQ(header_of(power, line()),
-            "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags\n");
-  EXPECT_EQ(line_of(power, line()),
-            "1750000000.000000,10.000000,nvidia_gpu_0,power_instant,50.000000,0.500000,gap\n"
-            "1750000000.000000,10.000000,package_0,energy,,2.500000,stuck\n");
+            "time_unix_s,elapsed_s,domain,quantity,power_w,uncertainty_w,unknown_s,flags\n");
+  EXPECT_EQ(
+      line_of(power, line()),
+      "1750000000.000000,10.000000,nvidia_gpu_0,power_instant,50.000000,0.750000,0.500000,gap\n"
+      "1750000000.000000,10.000000,package_0,energy,,,2.500000,stuck\n");
   const auto energy = options(PowerShows::energy, PowerFormat::csv);
   EXPECT_EQ(header_of(energy, line()),
             "time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,flags\n");
@@ -263,6 +275,7 @@ TEST(PowerLines, AreJsonThatNamesItsSchema) {
                                       {"method", "integrated"},
                                       {"quantity", "power_instant"},
                                       {"power_w", 50.0},
+                                      {"uncertainty_w", 0.75},
                                       {"unknown_s", 0.5},
                                       {"coverage", nullptr},
                                       {"flags", {"gap"}}}));
@@ -281,7 +294,11 @@ TEST(PowerLines, AreJsonOfEnergies) {
 TEST(PowerLines, HaveATotalInJsonToo) {
   const Json power =
       Json::parse(line_of(options(PowerShows::power, PowerFormat::json), line()))["total"];
-  EXPECT_EQ(power, (Json{{"power_w", 50.0}, {"unknown_s", 0.5}, {"is_lower_bound", true}}));
+  EXPECT_EQ(power, (Json{{"power_w", 50.0},
+                         {"uncertainty_w", 0.75},
+                         {"unknown_s", 0.5},
+                         {"is_lower_bound", true},
+                         {"flags", {"gap"}}}));
   const Json energy =
       Json::parse(line_of(options(PowerShows::energy, PowerFormat::json), line()))["total"];
   EXPECT_EQ(energy["energy_j"], 100.0);
@@ -320,11 +337,13 @@ PowerLine estimated_line() {
 TEST(PowerLines, HaveAnEstimateInAColumnOfItsOwn) {
   const auto power = options(PowerShows::power, PowerFormat::text);
   EXPECT_EQ(header_of(power, estimated_line()),
-            "     elapsed    nvidia_gpu_0  estimate, not measured\n");
+            "     elapsed    nvidia_gpu_0  ± and flags  estimate, not measured\n");
   EXPECT_EQ(line_of(power, estimated_line()),
-            "     10.00 s          50.0 W  ~10 W (4.0 W to 40 W)\n");
+            "     10.00 s          50.0 W  ±750 mW, gap  ~10 W (4.0 W to 40 W)\n");
   EXPECT_EQ(line_of(power, estimated_line(), {.width = 30}),
-            "     10.00 s          50.0 W\n              ~10 W (4.0 W to 40 W)\n");
+            "     10.00 s          50.0 W\n"
+            "              ±750 mW, gap\n"
+            "              ~10 W (4.0 W to 40 W)\n");
   EXPECT_THAT(totals_of(power, estimated_line()),
               HasSubstr("\nestimate, not measured: ~25 J (10 J to 100 J) of whole server"));
   const auto csv = options(PowerShows::energy, PowerFormat::csv);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace wattle::app {
 namespace {
 
@@ -15,10 +17,22 @@ TEST(AddedEnergies, AreTheSumOfWhatIsKnownAndOfWhatIsNot) {
                           .flags = Flags::of(Flag::gap)};
   add(more, sum);
   const MeasuredEnergy expected{.energy = Joules(120.0),
-                                .uncertainty = Joules(1.5),
+                                .uncertainty = Joules(std::hypot(1.0, 0.5)),
                                 .unknown = Seconds(3.0),
                                 .flags = Flags::of(Flag::gap)};
   EXPECT_EQ(sum["node"].gpus[0], expected);
+}
+
+TEST(AddedEnergies, KeepTheSignOfWhatASensorIsLateBy) {
+  Energies sum;
+  sum["node"].gpus[0] = {
+      .energy = Joules(100.0), .uncertainty = Joules(5.0), .common = Joules(-3.0)};
+  Energies later;
+  later["node"].gpus[0] = {
+      .energy = Joules(20.0), .uncertainty = Joules(5.0), .common = Joules(3.0)};
+  add(later, sum);
+  EXPECT_EQ(sum["node"].gpus[0].common, Joules(0.0));
+  EXPECT_DOUBLE_EQ(sum["node"].gpus[0].uncertainty.si(), std::hypot(4.0, 4.0));
 }
 
 TEST(AddedEnergies, StayUnknownWhereNeitherPartIsKnown) {
