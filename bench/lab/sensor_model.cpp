@@ -45,6 +45,10 @@ double UpdateTimes::innovation_s(std::int64_t k) const noexcept {
   return scale_s_ * ((low + high) * kHalfStep - 1.0);
 }
 
+double UpdateTimes::chance(std::int64_t number) const noexcept {
+  return static_cast<double>(hash(~seed_, static_cast<std::uint64_t>(number))) * 0x1p-64;
+}
+
 double UpdateTimes::at_s(std::int64_t k) const noexcept {
   const double due_s = static_cast<double>(k) * mean_s_ + phase_s_;
   if (scale_s_ == 0.0) return due_s;
@@ -149,14 +153,27 @@ Counter::Counter(const CounterModel& model, const UpdateTimes& updates, double s
                  double start_j, const Waveform& power) noexcept
     : updates_(updates),
       power_(&power),
+      pause_s_(model.pause_s),
+      between_pauses_s_(model.between_pauses_s),
       start_s_(start_s),
       start_j_(start_j),
       tick_j_(model.tick_j),
       units_per_tick_(static_cast<std::uint64_t>(std::llround(model.tick_j / model.unit_j))),
       modulus_(model.modulus) {}
 
+double Counter::running_s(double time_s) const noexcept {
+  if (pause_s_ <= 0.0) return time_s;
+  constexpr std::int64_t kOffset = -1'000'000'000;
+  const double begin_s = updates_.chance(kOffset) * between_pauses_s_;
+  const double slot = std::floor((time_s - begin_s) / between_pauses_s_);
+  const double part = updates_.chance(static_cast<std::int64_t>(slot));
+  const double pause_s = begin_s + slot * between_pauses_s_ + part * (between_pauses_s_ - pause_s_);
+  return time_s < pause_s + pause_s_ ? std::min(time_s, pause_s) : time_s;
+}
+
 std::uint64_t Counter::raw_at(double time_s) const noexcept {
-  const double shown_s = std::max(updates_.at_s(updates_.last_before(time_s)), start_s_);
+  const double renewed_s = updates_.at_s(updates_.last_before(running_s(time_s)));
+  const double shown_s = std::max(renewed_s, start_s_);
   const double passed_j = power_->energy_j(start_s_, shown_s);
   const auto ticks = static_cast<std::uint64_t>((start_j_ + passed_j) / tick_j_);
   const std::uint64_t raw = ticks * units_per_tick_;

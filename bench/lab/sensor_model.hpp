@@ -40,6 +40,8 @@ class UpdateTimes {
   [[nodiscard]] double at_s(std::int64_t k) const noexcept;
   /// The last update at or before `time_s`.
   [[nodiscard]] std::int64_t last_before(double time_s) const noexcept;
+  /// A random number from 0 to 1 of this board, always the same of a number.
+  [[nodiscard]] double chance(std::int64_t number) const noexcept;
 
  private:
   [[nodiscard]] double innovation_s(std::int64_t k) const noexcept;
@@ -60,6 +62,9 @@ struct CounterModel {
   double unit_j = 0x1p-14;  ///< what the value that is read counts in
   double max_power_w = 2000.0;
   std::uint64_t modulus = 0;  ///< of the value that is read; 0: it never wraps
+  /// It is not renewed for this long, once in each `between_pauses_s`, at a random time.
+  double pause_s = 0.0;
+  double between_pauses_s = 0.1;
 };
 
 /// A gauge of power: at each update it shows the mean over the last window.
@@ -126,8 +131,13 @@ class Counter {
   [[nodiscard]] std::uint64_t raw_at(double time_s) const noexcept;
 
  private:
+  /// When it was last renewed, or could have been.
+  [[nodiscard]] double running_s(double time_s) const noexcept;
+
   UpdateTimes updates_;
   const Waveform* power_;
+  double pause_s_;
+  double between_pauses_s_;
   double start_s_;
   double start_j_;
   double tick_j_;

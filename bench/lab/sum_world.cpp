@@ -45,6 +45,19 @@ class Reader {
   History history_;
 };
 
+/// What a counter that pauses shows to whoever watches it.
+void see_pauses(const CounterModel& counter, UpdateInterval& update) {
+  if (counter.pause_s <= 0.0) return;
+  const double usual_s = counter.update.mean_s;
+  const double usual = (counter.between_pauses_s - counter.pause_s) / usual_s;  // and a pause
+  const double mean_s = counter.between_pauses_s / (usual + 1.0);
+  const double square_s2 =
+      (usual * usual_s * usual_s + counter.pause_s * counter.pause_s) / (usual + 1.0);
+  update.mean = of_seconds(mean_s);
+  update.spread = of_seconds(std::sqrt(square_s2 - mean_s * mean_s));
+  update.p99 = of_seconds(counter.pause_s);
+}
+
 struct RunSums {
   double truth_j = 0.0;
   double raw_j = 0.0;
@@ -60,6 +73,7 @@ void add_run(const SumCell& cell, const Machine& machine, const Load& load, std:
   const std::size_t channel = is_counter ? World::counter_channel() : world.gauge_channel();
   Channel described = world.sensor().channels()[channel];
   described.update.is_observed = cell.is_observed;
+  if (is_counter && cell.is_observed) see_pauses(*machine.counter, described.update);
   if (!cell.is_observed && is_counter) {
     // The pace of the kind, not that of the board.
     described.update.mean = of_seconds(cell.machine.counter->update.mean_s);
@@ -159,8 +173,12 @@ std::vector<SummedSensor> sensors() {
       .name = "25 of 100 ms", .update = {.mean_s = 0.1, .spread_s = 0.001}, .window_s = 0.025};
   const GaugeModel whole = {
       .name = "95 of 100 ms", .update = {.mean_s = 0.1, .spread_s = 0.001}, .window_s = 0.095};
+  CounterModel pausing = package;
+  pausing.pause_s = 0.015;
+  pausing.between_pauses_s = 0.07;
   return {{"RAPL, 10 ms", {.name = "package", .counter = package}, 0.01},
           {"RAPL, 1 s", {.name = "package", .counter = package}, 1.0},
+          {"RAPL pausing for 15 ms, 1 s", {.name = "package", .counter = pausing}, 1.0},
           {"GPU counter, 0.5 s", {.name = "GPU", .counter = gpu}, 0.5},
           {"25 of 100 ms, 1 s", {.name = "GPU", .gauge = quarter}, 1.0},
           {"95 of 100 ms, 1 s", {.name = "GPU", .gauge = whole}, 1.0}};
@@ -180,6 +198,7 @@ std::string_view SumCell::limit() const {
     return "more than twice the power of the run was drawn before it, and nobody looked";
   }
   if (kind == "transients" && !is_followed) return "the power changed after the last reading";
+  if (machine.counter->pause_s > 0.0 && !is_observed) return "nobody saw that it pauses";
   return {};
 }
 

@@ -12,22 +12,29 @@ constexpr double kCoverageFactor = 2.0;
 
 double square(double x) noexcept { return x * x; }
 
+/// E[a^2] in s^2 (see the header).
+double age_square_s2(const UpdateInterval& update) noexcept {
+  const double regular_s2 =
+      square(Seconds(update.mean).count()) / 3.0 + square(Seconds(update.spread).count());
+  if (!pauses(update)) return regular_s2;
+  return std::max(regular_s2,
+                  2.0 / 3.0 * Seconds(mean_age(update)).count() * Seconds(update.p99).count());
+}
+
 }  // namespace
 
 Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
-  const double tau_s = Seconds(window.update.mean).count();
-  const double spread_s = Seconds(window.update.spread).count();
   const double begin_w = window.power_at_begin.si();
   const double end_w = window.power_before_end.si();
   const double both_w2 = square(begin_w) + square(end_w);
 
   const double age_s = Seconds(mean_age(window.update)).count();
-  const double age_square_s2 = square(tau_s) / 3.0 + square(spread_s);
+  const double ages_s2 = age_square_s2(window.update);
   constexpr double kUnseenVariance = 4.0 / 3.0;
 
-  const double ages = both_w2 * (age_square_s2 - square(age_s));
+  const double ages = both_w2 * (ages_s2 - square(age_s));
   const double step = square((begin_w - end_w) * age_s);
-  const double unseen = both_w2 * kUnseenVariance * age_square_s2;
+  const double unseen = both_w2 * kUnseenVariance * ages_s2;
   const double rounding = square(window.tick.si()) / 6.0;
   const double reads = (square(begin_w * Seconds(window.begin_half_width).count()) +
                         square(end_w * Seconds(window.end_half_width).count())) /
@@ -46,17 +53,19 @@ Joules interpolated_counter_uncertainty(const InterpolatedWindowFacts& window) n
   const double tau_s = Seconds(window.update.mean).count();
   const double spread_s = Seconds(window.update.spread).count();
   const double placed_s2 = square(tau_s) / 12.0 + square(spread_s) / 4.0;
-  const double age_square_s2 = square(tau_s) / 3.0 + square(spread_s);
+  const double ages_s2 = age_square_s2(window.update);
   double ends = 0.0;
   double changes_j = 0.0;
   for (const InterpolatedEnd& end : {window.begin, window.end}) {
     ends += (square(end.before.si()) + square(end.after.si())) / 2.0 * placed_s2;
-    const double across_j = std::abs((end.after - end.before).si()) * std::sqrt(age_square_s2);
+    const double across_j = std::abs((end.after - end.before).si()) * std::sqrt(ages_s2);
     changes_j += std::max(end.change.si(), across_j);
   }
   const double rounding = square(window.tick.si()) / 6.0;
   return Joules(kCoverageFactor * std::sqrt(ends + square(changes_j) / 12.0 + rounding));
 }
+
+bool pauses(const UpdateInterval& update) noexcept { return update.spread > update.mean; }
 
 std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept {
   if (!update.known()) return {};

@@ -9,13 +9,13 @@
 
 namespace wattle {
 
-/// What is known about a window whose two ends were read from the counter directly.
+/// A window whose two ends were read from the counter directly.
 struct CounterWindowFacts {
-  /// Just before the begin; where that is not known the highest mean power over the first few
+  /// Just before the start; where that is not known the highest mean power over the first few
   /// updates, or of the window.
   Watts power_at_begin;
   Watts power_before_end;  ///< highest mean power over the last few updates, or of the window
-  std::chrono::nanoseconds begin_half_width;  ///< of the reading at the begin
+  std::chrono::nanoseconds begin_half_width;  ///< of the reading at the start
   std::chrono::nanoseconds end_half_width;
   Joules tick;
   UpdateInterval update;
@@ -33,10 +33,13 @@ struct CounterWindowFacts {
 ///   E[a]   = tau/2 + s^2/(2 tau)
 ///   E[a^2] = tau^2/3 + s^2           without the skewness of the intervals
 ///
-/// So the window gains what was spent in the age before its begin, and lacks what was spent in the
+/// One that pauses has intervals that are anything but alike. With the longest of them, m, it is at
+/// most 2/3 E[a] m, and that is used, with the 99th percentile for m.
+///
+/// So the window gains what was spent in the age before its start, and lacks what was spent in the
 /// age before its end: the error is P_begin a_begin - P_end a_end, with independent ages, and with
 /// the powers just there. These are not seen: what is known are means P over intervals that are
-/// long beside an update, and of power before the begin nothing at all. A power P + d whose
+/// long beside an update, and of power before the start nothing at all. A power P + d whose
 /// deviation d has the mean 0 and the variance c^2 P^2 at each end gives
 ///
 ///   u^2 = (P_begin^2 + P_end^2) (E[a^2] - E[a]^2)     how old the values are
@@ -62,6 +65,10 @@ struct CounterWindowFacts {
 /// How long ago a counter was last renewed, on average over all instants: E[a] from above.
 [[nodiscard]] std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept;
 
+/// True of a counter that stops for a while now and then: its intervals differ by more than they
+/// are long.
+[[nodiscard]] bool pauses(const UpdateInterval& update) noexcept;
+
 /// An end of a window that lies between two readings.
 struct InterpolatedEnd {
   Watts before;   ///< mean power over a few updates before it
@@ -69,7 +76,7 @@ struct InterpolatedEnd {
   Joules change;  ///< the change of the power across the readings around it, times their distance
 };
 
-/// What is known about a window that was asked for afterwards.
+/// A window that was requested afterwards.
 struct InterpolatedWindowFacts {
   InterpolatedEnd begin;
   InterpolatedEnd end;
@@ -94,7 +101,7 @@ struct InterpolatedWindowFacts {
 [[nodiscard]] Joules interpolated_counter_uncertainty(
     const InterpolatedWindowFacts& window) noexcept;
 
-/// What is known about a window whose ends were moved to updates of the counter.
+/// A window whose ends were moved to updates of the counter.
 struct AlignedWindowFacts {
   Watts waiting;                           ///< power while waiting for the updates
   Watts waiting_uncertainty;               ///< standard uncertainty of that
@@ -114,7 +121,7 @@ struct AlignedWindowFacts {
 ///       + tick^2/6                               two roundings to a tick
 [[nodiscard]] Joules aligned_counter_uncertainty(const AlignedWindowFacts& window) noexcept;
 
-/// What is known about a window that a gauge of power was summed up over.
+/// A window over which a gauge of power was summed up.
 struct GaugeWindowFacts {
   Seconds length;
   std::chrono::nanoseconds spacing;  ///< from one sample of the power to the next
@@ -124,9 +131,9 @@ struct GaugeWindowFacts {
   /// Time in which a value only held, because the next one never came.
   std::chrono::nanoseconds held_only;
   double scatter_w2;      ///< sum over the samples (see GaugeSpread)
-  Watts change_at_begin;  ///< by how much the power changed around the begin
+  Watts change_at_begin;  ///< by how much the power changed around the start
   Watts change_at_end;
-  Watts change_overall;  ///< from the begin to the end; its sign is ignored
+  Watts change_overall;  ///< from the start to the end; its sign is ignored
   /// How late all values are on average, where that was not allowed for.
   std::chrono::nanoseconds lateness;
   /// By how much the values of one window may be later than those of another: the sensor's update

@@ -192,8 +192,10 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
           .end_half_width = ends.last.half_width,
           .tick = channel.counter.tick,
           .update = channel.update,
-          .begin_interpolation = interpolation_bound(history, ends.first, few_updates),
-          .end_interpolation = interpolation_bound(history, ends.last, few_updates)};
+          .begin_interpolation = std::max(interpolation_bound(history, ends.first, few_updates),
+                                          standstill_bound(history, ends.first, mean)),
+          .end_interpolation = std::max(interpolation_bound(history, ends.last, few_updates),
+                                        standstill_bound(history, ends.last, mean))};
 }
 
 constexpr int kFewUpdates = 5;

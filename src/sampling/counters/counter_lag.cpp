@@ -62,7 +62,38 @@ std::optional<Watts> power_at_end(const History& history, const Boundary& first,
   return power_since(history, *reading, last);
 }
 
+/// For how long, at most, the counter had not been renewed; 0 where that is usual or not known.
+nanoseconds standstill_at(const History& history, const Boundary& end) noexcept {
+  constexpr int kFar = 100;
+  constexpr int kNeverSeen = 4;
+  const nanoseconds usual = history.channel().update.p99;
+  std::optional<TimePoint> other;
+  std::optional<TimePoint> since;
+  const auto look = [&](const StoredReading& reading) {
+    if (reading.raw != end.ticks) {
+      other = reading.first_seen;
+      since.reset();
+    } else if (!since) {
+      since = reading.first_seen;
+    }
+  };
+  history.values().for_each(end.at - kFar * usual, end.at, look);
+  if (!since || 2 * (end.at - *since) <= 3 * usual) return {};
+  return other ? end.at - *other : kNeverSeen * (end.at - *since);
+}
+
 }  // namespace
+
+Joules standstill_bound(const History& history, const Boundary& end, Watts mean) noexcept {
+  constexpr double kUnseen = 1.6;
+  if (end.bracket > nanoseconds(0)) return {};
+  const nanoseconds standstill = standstill_at(history, end);
+  const TimePoint since = end.at - standstill;
+  const nanoseconds near = kNearUpdates * history.channel().update.p99;
+  const double ticks = history.values().ticks_between(since - near, since).value_or(0.0);
+  const Watts before = Joules(history.channel().scale() * ticks) / Seconds(near);
+  return kUnseen * std::max(mean, before) * Seconds(standstill);
+}
 
 CounterLag counter_lag(const History& history, const EnergyWindow& window, const Boundary& first,
                        const Boundary& last, Joules energy) {
@@ -80,6 +111,8 @@ CounterLag counter_lag(const History& history, const EnergyWindow& window, const
   // Without a power at the end: that of the window itself, which includes the bias.
   const Joules bias = at_end ? (*before - *at_end) * age
                              : (*before * age - energy * (age / length)) / (1.0 - age / length);
+  // For a counter that pauses, the power over a few updates is right on average only.
+  if (pauses(update)) return {.common = kOfPublished * bias};
   if (!update.is_observed) return {.common = kOfPublished * bias, .power_before = before};
   CounterLag lag{.bias = bias, .common = kLeftOfBias * bias, .power_before = before};
   const std::optional<Watts> change_before = late_change(history, first);

@@ -8,25 +8,25 @@
 
 namespace wattle {
 
-/// What is within so many updates of an end is near to it.
+/// A reading is near an end if it is within this number of updates of it.
 inline constexpr int kNearUpdates = 4;
 
-/// What a window of a counter shows late. All energies are what the counter showed, less what was
-/// spent; those of the ± with k = 2.
+/// The energy that a window of a counter shows late. All energies are the counter's less the true
+/// energy; ± with k = 2.
 struct CounterLag {
   Joules bias{};    ///< to be subtracted: known from what was seen
   Joules common{};  ///< of what is left, the part that comes back in each such window
-  std::optional<Watts> power_before{};  ///< just before the begin
+  std::optional<Watts> power_before{};  ///< just before the start
 };
 
 /// A counter shows the energy up to its last update, a mean age E[a] ago (uncertainty.hpp). So a
-/// window gains what was spent in the age before its begin, and lacks what was spent in the age
+/// window gains what was spent in the age before its start, and lacks what was spent in the age
 /// before its end: on average
 ///
 ///   b = E[a] (P_before - P_end)
 ///
-/// - P_before: the mean power just before the begin, from readings 1 to 10 updates before it, or
-///   where there are none from what another sensor of the domain showed at the begin
+/// - P_before: the mean power just before the start, from readings 1 to 10 updates before it, or
+///   where there are none from what another sensor of the domain showed at the start
 ///   (`window.power_before`).
 /// - P_end: the mean power just before the end, over 4 updates where the counter was read so often;
 ///   else since the last reading before it; of a window without one over the window itself, without
@@ -38,14 +38,22 @@ struct CounterLag {
 ///
 ///   t = 2 E[a] ((P_before,1 - P_before,4) - (P_end,1 - P_end,4))     over 1 and 4 updates
 ///
-/// Where the interval is only published, all of b is common, and a quarter more: boards differ.
-/// Where P_before is not known, the power can have been anything: -E[a] P is common, for the larger
-/// of the powers at both ends, as if nothing had been drawn before. That holds up to twice that
-/// power.
+/// Where the interval is only published, or the counter pauses, all of b is common, and a quarter
+/// more: boards differ. Where P_before is not known, the power can have been anything: -E[a] P is
+/// common, for the larger of the powers at both ends, as if nothing had been drawn before. That
+/// holds up to twice that power.
 ///
 /// `first`, `last`: what the counter showed at both ends, read directly. `energy`: from the one to
-/// the other, of which nothing is unknown. bench/lab/sum_world.hpp measures all of this.
+/// the other, all of it known. bench/lab/sum_world.hpp measures all of this.
 [[nodiscard]] CounterLag counter_lag(const History& history, const EnergyWindow& window,
                                      const Boundary& first, const Boundary& last, Joules energy);
+
+/// The energy that a counter may lack, or have too much, because it had stopped for a while when it
+/// was read at `end`; 0 where the readings before show no longer standstill than usual, or there
+/// are none. It is the power before, at least `mean`, for the time since the last reading of
+/// another value, and 0.6 times as much for the power in that time. Where no other value was read,
+/// the time is four times as long as it is known to have stood still.
+[[nodiscard]] Joules standstill_bound(const History& history, const Boundary& end,
+                                      Watts mean) noexcept;
 
 }  // namespace wattle

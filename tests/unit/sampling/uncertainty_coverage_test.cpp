@@ -182,7 +182,15 @@ std::vector<CounterCase> counter_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Simulated, CounterCoverage, testing::ValuesIn(counter_cases()));
 
+/// How a window of a pausing counter is measured.
+enum class PausingWay {
+  afterwards,  ///< the counter is read at its pace; its ends lie between readings
+  followed,    ///< the same, but its ends are readings
+  observed,    ///< it is read rarely, but its pauses were observed before
+};
+
 struct PausingCase {
+  PausingWay way;
   double window_s;
   double mean_between_s;  ///< from one pause to the next
   double dwell_s;
@@ -190,29 +198,54 @@ struct PausingCase {
 
 class PausingCounterCoverage : public testing::TestWithParam<PausingCase> {};
 
-/// One window of a counter that is renewed and read each millisecond, but pauses for 15 ms.
+constexpr double kPauseS = 0.015;
+constexpr double kUpdateS = 1e-3;
+
+/// What `wattle sensors --measure` finds.
+UpdateInterval observed_interval(double between_s) {
+  const double usual = between_s / kUpdateS;  // and a pause
+  const double mean_s = (between_s + kPauseS) / (usual + 1.0);
+  const double square_s2 = (usual * kUpdateS * kUpdateS + kPauseS * kPauseS) / (usual + 1.0);
+  return {.mean = of_seconds(mean_s),
+          .spread = of_seconds(std::sqrt(square_s2 - mean_s * mean_s)),
+          .p99 = of_seconds(kPauseS),
+          .is_observed = true};
+}
+
+/// One window of a counter that is renewed each millisecond, but pauses for 15 ms.
 bool pausing_counter_is_covered(Chance& chance, const PausingCase& counter) {
-  constexpr double kPauseS = 0.015;
-  constexpr double kUpdateS = 1e-3;
   const Load load(chance, counter.dwell_s);
   Channel channel = half_joules();
   channel.counter = {.tick = Joules(1e-4), .max_power = Watts(2000.0)};
   channel.update = {.mean = 1000us, .spread = 270us, .p99 = 1650us};
-  KnownHistory history(channel, {.period = 1ms, .memory_limit = kMinTimelineBytes});
+  const bool is_rare = counter.way == PausingWay::observed;
+  if (is_rare) channel.update = observed_interval(counter.mean_between_s);
+  const double period_s = is_rare ? 0.1 : kUpdateS;
+  KnownHistory history(channel,
+                       {.period = of_seconds(period_s), .memory_limit = kMinTimelineBytes});
   const double begin = chance.between(1.0, 1.1);
   const double end = begin + counter.window_s;
   const double phase = chance.between(0.0, kUpdateS);
   double pause = 0.8 + chance.waiting_time(counter.mean_between_s);
-  for (double time = 0.8; time < end + 0.2; time += kUpdateS) {
-    const double at = time + chance.between(0.0, 0.0001);
+  const auto read = [&](double at) {
     double shown = renewed(at, phase, kUpdateS);
-    if (at > pause + kPauseS) pause = at + chance.waiting_time(counter.mean_between_s);
+    while (at > pause + kPauseS) pause += kPauseS + chance.waiting_time(counter.mean_between_s);
     if (at > pause) shown = renewed(pause, phase, kUpdateS);
     const double joules = load.energy_j(shown) - load.energy_j(-4.0);
     history.read(of_seconds(at), static_cast<std::uint64_t>(joules * 1e4));
+    return history->last();
+  };
+  EnergyWindow window{.begin = kBegin + of_seconds(begin), .end = kBegin + of_seconds(end)};
+  const double last = counter.way == PausingWay::afterwards ? end + 0.2 : end;
+  for (double time = is_rare ? begin : 0.8; time < last; time += period_s) {
+    const double at = time + chance.between(0.0, 0.0001);
+    if (counter.way != PausingWay::afterwards && !window.first && at >= begin) {
+      window.first = read(begin);
+    }
+    if (at > begin || !window.first) (void)read(at);
   }
-  const EnergyFigure figure = counter_energy(
-      *history, {.begin = kBegin + of_seconds(begin), .end = kBegin + of_seconds(end)});
+  if (window.first) window.last = read(end);
+  const EnergyFigure figure = counter_energy(*history, window);
   return is_covered(figure, load.energy_j(end) - load.energy_j(begin));
 }
 
@@ -227,10 +260,14 @@ TEST_P(PausingCounterCoverage, IsEnough) {
 
 std::vector<PausingCase> pausing_cases() {
   std::vector<PausingCase> cases;
-  for (const double window_s : {0.05, 0.3, 2.0}) {
-    for (const double between_s : {0.02, 0.1}) {
-      for (const double dwell_s : {0.005, 0.05, 5.0})
-        cases.push_back({window_s, between_s, dwell_s});
+  for (const PausingWay way :
+       {PausingWay::afterwards, PausingWay::followed, PausingWay::observed}) {
+    for (const double window_s : {0.05, 0.3, 2.0}) {
+      for (const double between_s : {0.02, 0.1}) {
+        for (const double dwell_s : {0.005, 0.05, 5.0}) {
+          cases.push_back({way, window_s, between_s, dwell_s});
+        }
+      }
     }
   }
   return cases;
