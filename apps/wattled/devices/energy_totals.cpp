@@ -36,11 +36,10 @@ void EnergyTotals::resume(TimePoint now) {
   pace_.start();
 }
 
-/// Errors of following windows of one sensor have a common cause: they add up.
 void EnergyTotals::settle(const Source& source, RunningTotal& sum, TimePoint end) {
   const EnergyFigure figure = source.energy(sum.base, end);
   sum.settled += figure.energy.value_or(Joules(0.0));
-  sum.uncertainty += figure.uncertainty;
+  sum.errors.add(figure.uncertainty, figure.common);
   sum.unknown += figure.unknown;
   sum.base = end;
 }
@@ -50,6 +49,8 @@ EnergyTotals::DomainTotal EnergyTotals::total_of(const Source& source, TimePoint
       sums_.try_emplace(source.domain, RunningTotal{.since = now, .base = now}).first->second;
   while (now - sum.base > kLongestWindow) settle(source, sum, sum.base + kLongestWindow);
   const EnergyFigure figure = source.energy(sum.base, known_end(source, sum.base, now));
+  UncertaintySum errors = sum.errors;
+  errors.add(figure.uncertainty, figure.common);
   // The end of a window is known better later on: a total that was shown is not taken back.
   sum.shown = std::max(sum.shown, sum.settled + figure.energy.value_or(Joules(0.0)));
   sum.shown_unknown = std::max(sum.shown_unknown, sum.unknown + figure.unknown);
@@ -57,7 +58,7 @@ EnergyTotals::DomainTotal EnergyTotals::total_of(const Source& source, TimePoint
           .is_integrated = source.counter == nullptr,
           .since = sum.since,
           .energy = sum.shown,
-          .uncertainty = sum.uncertainty + figure.uncertainty,
+          .uncertainty = errors.uncertainty(),
           .unknown = sum.shown_unknown,
           .coverage = figure.coverage};
 }

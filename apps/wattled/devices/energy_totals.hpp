@@ -44,7 +44,7 @@ class EnergyTotals {
     TimePoint since;
     TimePoint base;  ///< everything before it is added up
     Joules settled{};
-    Joules uncertainty{};
+    UncertaintySum errors{};
     Seconds unknown{};
     Joules shown{};           ///< the last total
     Seconds shown_unknown{};  ///< likewise

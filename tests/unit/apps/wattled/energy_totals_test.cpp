@@ -95,6 +95,21 @@ TEST_F(EnergyTotalsTest, FollowThePowerBetweenScrapes) {
   EXPECT_LT(after.unknown, 150ms);
 }
 
+TEST_F(EnergyTotalsTest, HaveErrorsThatAddUpInSquares) {
+  start();
+  (void)total();
+  const auto after_an_hour = [&] {
+    for (int minute = 0; minute < 60; ++minute) {
+      loop_.advance(60s);
+      (void)total();
+    }
+    return total().uncertainty.si();
+  };
+  const double once_j = after_an_hour();
+  for (int hour = 1; hour < 3; ++hour) (void)after_an_hour();
+  EXPECT_LT(after_an_hour(), 3.0 * once_j) << "of four hours";
+}
+
 TEST_F(EnergyTotalsTest, NeverDecreaseAndAddUpOverHours) {
   start();
   double last_j = total().energy.si();
