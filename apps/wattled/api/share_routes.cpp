@@ -18,7 +18,7 @@ using wire::json_string_or_null;
 
 constexpr std::string_view kOther = "other";
 
-/// What of a domain is no row.
+/// The parts of a domain that are no row.
 struct OtherKind {
   std::string_view name;
   std::string_view label;
@@ -44,15 +44,21 @@ struct JsonRow {
   bool has_power = true;
   std::string reason{};
   bool ended = false;
+  bool has_range = false;  ///< a group
 };
 
 std::string json_of(const JsonRow& row, Seconds length) {
   const bool has_power = row.has_power && length > Seconds(0);
   const std::string power =
       has_power ? fmt::format("{:.6g}", joules_of_uj(row.amount.last_uj) / length.count()) : "null";
+  const auto bound = [&](std::uint64_t uj) {
+    return row.has_range ? fmt::format("{}", uj) : std::string("null");
+  };
   return fmt::format(
-      R"({{"kind":"{}","group":{},"label":{},"power_w":{},"energy_uj":{},"reason":{},"ended":{}}})",
+      R"({{"kind":"{}","group":{},"label":{},"power_w":{},"energy_uj":{},"low_uj":{},"high_uj":{},)"
+      R"("reason":{},"ended":{}}})",
       row.kind, json_string(row.group), json_string(row.label), power, row.amount.uj,
+      bound(row.amount.range.low_uj), bound(row.amount.range.high_uj),
       json_string_or_null(row.reason), row.ended);
 }
 
@@ -87,7 +93,8 @@ std::vector<JsonRow> share_rows_of(const SharedEnergy& shares, std::size_t place
                     .amount = amount,
                     .has_power = !row.ended,
                     .reason = row.ended ? "it has ended" : unknown,
-                    .ended = row.ended.has_value()});
+                    .ended = row.ended.has_value(),
+                    .has_range = true});
   }
   for (const OtherKind& kind : kOtherKinds) {
     const SharedAmount amount = domain.*kind.amount;
@@ -168,7 +175,27 @@ MetricFamily energies_of(const SharedEnergy& shares) {
   return family;
 }
 
-/// Of each domain.
+/// Where nothing was divided, a share has none.
+MetricFamily uncertainties_of(const SharedEnergy& shares) {
+  MetricFamily family{.name = "wattle_share_uncertainty_joules",
+                      .help = "How far the share of a group may be off, by how it is divided.",
+                      .unit = "joules",
+                      .kind = MetricKind::counter,
+                      .samples = {}};
+  const ShareLedger& ledger = shares.ledger();
+  for (std::size_t place = 0; place < ledger.domains().size(); ++place) {
+    for (const auto& [group, row] : ledger.rows()) {
+      const std::uint64_t uj = row.at(place).uncertainty_uj();
+      if (uj == 0) continue;
+      family.samples.push_back(
+          {share_labels_of(ledger.domains()[place], name_of(group.kind), group.name),
+           joules_of_uj(uj)});
+    }
+  }
+  return family;
+}
+
+/// The totals of each domain.
 template <class Value>
 MetricFamily totals_of(const SharedEnergy& shares, MetricFamily family, Value value) {
   for (const LedgerDomain& domain : shares.ledger().domains()) {
@@ -235,6 +262,7 @@ bool may_see_shares(const SharedEnergy& shares, const Request& request) noexcept
 
 void add_share_families(const SharedEnergy& shares, std::vector<MetricFamily>& families) {
   families.push_back(energies_of(shares));
+  families.push_back(uncertainties_of(shares));
   families.push_back(totals_of(shares,
                                {.name = "wattle_share_ended_energy_joules",
                                 .help = "Energy of groups that ended and have no counter any more.",

@@ -15,6 +15,20 @@ std::uint64_t microjoules(Watts power, Seconds length, std::uint64_t most) {
   return uj >= static_cast<double>(most) ? most : static_cast<std::uint64_t>(std::max(uj, 0.0));
 }
 
+/// Where the share of a group lies that used `used_us` of `busy_us` of CPU time.
+GroupRange range_of(std::uint64_t measured_uj, Seconds length, const IdleRange& idle,
+                    std::uint64_t used_us, std::uint64_t busy_us, std::uint64_t share_uj) {
+  const auto seconds = [](std::uint64_t us) { return Seconds(static_cast<double>(us) * 1e-6); };
+  const auto part = part_of(seconds(used_us), seconds(busy_us - used_us), length);
+  if (!part) return {share_uj, share_uj};
+  const auto of = [&](double one, Watts idle_power) {
+    const std::uint64_t above = measured_uj - microjoules(idle_power, length, measured_uj);
+    return static_cast<std::uint64_t>(static_cast<double>(above) * one);
+  };
+  return {.low_uj = std::min(of(part->low, idle.high), share_uj),
+          .high_uj = std::clamp(of(part->high, idle.low), share_uj, measured_uj)};
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> parts_of(std::uint64_t total, std::span<const std::uint64_t> weights) {
@@ -48,6 +62,9 @@ DividedEnergy divide_cpu(std::uint64_t measured_uj, Seconds length, const CpuUse
   const std::uint64_t busy_us = std::max(use.busy_us.value_or(seen_us), seen_us);
   weights.push_back(busy_us - seen_us);
   const std::uint64_t above = measured_uj - of_idle;
+  const IdleRange bounds =
+      has_baseline ? *idle.baseline
+                   : IdleRange{.low = Watts(0.0), .typical = idle.lowest, .high = idle.lowest};
   const std::vector<std::uint64_t> parts = parts_of(above, weights);
   divided.rest_uj = above;
   std::size_t place = 0;
@@ -55,6 +72,7 @@ DividedEnergy divide_cpu(std::uint64_t measured_uj, Seconds length, const CpuUse
     const std::uint64_t part = parts[place++];
     if (part == 0) continue;
     divided.groups_uj.emplace(group, part);
+    divided.ranges_uj.emplace(group, range_of(measured_uj, length, bounds, used_us, busy_us, part));
     divided.rest_uj -= part;
   }
   return divided;
@@ -98,6 +116,11 @@ DividedEnergy divide_gpu_energy(std::uint64_t measured_uj, const GpuParts& parts
   } else {
     // The remainder of the rounding belongs to one of those that are known to have all of it.
     divided.groups_uj[*largest] += std::exchange(divided.undivided_uj, 0);
+  }
+  if (divided.groups_uj.size() > 1 || has_unseen) {
+    for (const auto& [group, uj] : divided.groups_uj) {
+      divided.ranges_uj.emplace(group, GroupRange{.low_uj = 0, .high_uj = measured_uj});
+    }
   }
   return divided;
 }

@@ -70,7 +70,8 @@ void ShareLedger::take(std::size_t place, Seconds length, const DividedEnergy& d
     }
     std::vector<SharedAmount>& amounts = row->second.amounts;
     if (amounts.size() <= place) amounts.resize(place + 1);
-    amounts[place].add(uj);
+    const auto range = divided.ranges_uj.find(group);
+    amounts[place].add(uj, range == divided.ranges_uj.end() ? GroupRange{uj, uj} : range->second);
   }
 }
 

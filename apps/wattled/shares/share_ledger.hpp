@@ -1,6 +1,7 @@
 // Energies of groups of processes, cumulated so that they add up to what was measured. Pure.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +20,18 @@ namespace wattle::daemon {
 struct SharedAmount {
   std::uint64_t uj = 0;
   std::uint64_t last_uj = 0;
+  GroupRange range{};  ///< where `uj` lies, by how it was divided
 
-  void add(std::uint64_t more_uj) noexcept {
+  void add(std::uint64_t more_uj) noexcept { add(more_uj, {more_uj, more_uj}); }
+  void add(std::uint64_t more_uj, const GroupRange& more) noexcept {
     uj += more_uj;
     last_uj += more_uj;
+    range.low_uj += more.low_uj;
+    range.high_uj += more.high_uj;
+  }
+  /// How far the energy may be off. It never falls.
+  [[nodiscard]] std::uint64_t uncertainty_uj() const noexcept {
+    return std::max(range.high_uj - uj, uj - range.low_uj);
   }
 };
 

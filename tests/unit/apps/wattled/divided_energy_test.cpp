@@ -38,6 +38,47 @@ TEST(DividedEnergy, OfCpusAboveIdleGoesByCpuTime) {
   EXPECT_EQ(divided.unexplained_uj, 0U);
 }
 
+TEST(DividedEnergy, OfCpusHasARangeThatHoldsLoadsOfOtherKinds) {
+  const DividedEnergy divided = divide_cpu(
+      500'000'000, Seconds(5.0),
+      {.groups_us = {{service("a"), 3'000'000}, {service("b"), 1'000'000}}, .busy_us = 8'000'000},
+      baseline_of(60.0));
+  for (const auto& [group, uj] : divided.groups_uj) {
+    const GroupRange& range = divided.ranges_uj.at(group);
+    // A second of CPU time may draw 3 times the power of another one.
+    EXPECT_LT(range.low_uj, uj / 2) << group.name;
+    EXPECT_GT(range.high_uj, uj * 3 / 2) << group.name;
+    EXPECT_LE(range.high_uj, 210'000'000U) << "what is above the least idle power: " << group.name;
+  }
+}
+
+TEST(DividedEnergy, OfAGroupThatIsAloneIsUncertainByTheIdlePowerOnly) {
+  const DividedEnergy divided = divide_cpu(
+      500'000'000, Seconds(5.0), {.groups_us = {{service("a"), 4'000'000}}, .busy_us = 4'000'000},
+      baseline_of(60.0));
+  EXPECT_EQ(divided.groups_uj.at(service("a")), 200'000'000U);
+  EXPECT_EQ(divided.ranges_uj.at(service("a")).low_uj, 190'000'000U) << "idle at 62 W";
+  EXPECT_EQ(divided.ranges_uj.at(service("a")).high_uj, 210'000'000U) << "idle at 58 W";
+}
+
+TEST(DividedEnergy, WithoutABaselineMayBeAllOfTheMeasuredEnergy) {
+  const DividedEnergy divided =
+      divide_cpu(500'000'000, Seconds(5.0), {.groups_us = {{service("a"), 10}}, .busy_us = 10},
+                 {.baseline = std::nullopt, .lowest = Watts(80.0)});
+  EXPECT_EQ(divided.ranges_uj.at(service("a")).low_uj, 100'000'000U);
+  EXPECT_EQ(divided.ranges_uj.at(service("a")).high_uj, 500'000'000U);
+}
+
+TEST(DividedEnergy, OfAGpuIsUncertainIfSeveralUseIt) {
+  const std::vector<CgroupGroup> groups = {service("a"), service("b")};
+  const DividedEnergy one = divide_gpu_energy(1000, {.parts = {{0, 1.0}}}, groups, std::nullopt);
+  EXPECT_TRUE(one.ranges_uj.empty()) << "all of it is certain";
+  const DividedEnergy two =
+      divide_gpu_energy(1000, {.parts = {{0, 0.5}, {1, 0.5}}}, groups, std::nullopt);
+  EXPECT_EQ(two.ranges_uj.at(service("b")).low_uj, 0U);
+  EXPECT_EQ(two.ranges_uj.at(service("b")).high_uj, 1000U);
+}
+
 TEST(DividedEnergy, WithoutABaselineTheLowestPowerIsUnexplained) {
   const DividedEnergy divided =
       divide_cpu(500'000'000, Seconds(5.0), {.groups_us = {{service("a"), 10}}, .busy_us = 10},

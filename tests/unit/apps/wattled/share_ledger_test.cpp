@@ -60,6 +60,28 @@ TEST_F(ShareLedgerTest, CumulatesEachGroup) {
   EXPECT_EQ(cpu().rest.last_uj, 5U);
 }
 
+TEST_F(ShareLedgerTest, AddsUpWhereAShareLies) {
+  const auto add_range = [&](std::uint64_t uj, GroupRange range) {
+    at_ += seconds(5);
+    ledger_.add(at_, Seconds(5.0),
+                {{.domain = "cpu",
+                  .measured_uj = uj,
+                  .groups_uj = {{pod("a"), uj}},
+                  .ranges_uj = {{pod("a"), range}}}},
+                {pod("a")});
+  };
+  add({{pod("a"), 0}}, 1);
+  add_range(10, {.low_uj = 4, .high_uj = 12});
+  EXPECT_EQ(ledger_.rows().at(pod("a")).at(0).uncertainty_uj(), 6U);
+  add_range(10, {.low_uj = 8, .high_uj = 40});
+  const SharedAmount amount = ledger_.rows().at(pod("a")).at(0);
+  EXPECT_EQ(amount.range.low_uj, 12U);
+  EXPECT_EQ(amount.range.high_uj, 52U);
+  EXPECT_EQ(amount.uncertainty_uj(), 32U);
+  add({{pod("a"), 5}});
+  EXPECT_EQ(ledger_.rows().at(pod("a")).at(0).uncertainty_uj(), 32U) << "what is certain adds none";
+}
+
 TEST_F(ShareLedgerTest, HasAGroupInOtherUntilItWasThereBefore) {
   add({{pod("a"), 30}});
   EXPECT_TRUE(ledger_.rows().empty());

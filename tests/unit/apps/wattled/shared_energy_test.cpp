@@ -181,6 +181,29 @@ TEST_F(SharedEnergyTest, DividesWhatIsAboveTheLowestPowerByCpuTime) {
   EXPECT_NEAR(shares_->idle()->power.si(), 10.0, 0.01);
 }
 
+TEST_F(SharedEnergyTest, ShowsHowFarAShareMayBeOff) {
+  use("/system.slice/web.service", 0);
+  use("/system.slice/db.service", 0);
+  start();
+  use("/system.slice/web.service", 3'000'000);
+  use("/system.slice/db.service", 1'000'000);
+  next(Watts(50.0));
+  EXPECT_THAT(metrics(), HasSubstr("wattle_share_uncertainty_joules_total{domain=\"cpu\","
+                                   "group_kind=\"service\",group=\"web.service\"} "));
+  const nlohmann::ordered_json json = parse_json(shares_json(*shares_));
+  std::size_t groups = 0;
+  for (const auto& row : json["domains"][0]["rows"]) {
+    if (row["kind"] != "service") {
+      EXPECT_TRUE(row["low_uj"].is_null() && row["high_uj"].is_null()) << row;
+      continue;
+    }
+    ++groups;
+    EXPECT_LT(row["low_uj"].get<std::uint64_t>(), row["energy_uj"].get<std::uint64_t>());
+    EXPECT_GT(row["high_uj"].get<std::uint64_t>(), row["energy_uj"].get<std::uint64_t>());
+  }
+  EXPECT_EQ(groups, 2U);
+}
+
 TEST_F(SharedEnergyTest, GivesAGpuToTheGroupOfItsProcess) {
   put_process(77, "/system.slice/slurmstepd.scope/job_12/step_0");
   gpu_->put({{{.pid = 77}}});
