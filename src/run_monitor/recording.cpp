@@ -129,7 +129,7 @@ void Recording::name_missing(const std::vector<SensorRefusal>& refused, const Gp
 
 void Recording::open_files(const std::filesystem::path& folder, bool overwrite) {
   const MachineState machine = machine_.read();
-  if (std::ranges::any_of(gpus_, &Gpu::is_nvidia)) {
+  if (std::ranges::any_of(gpus_, &RecordedGpu::is_nvidia)) {
     gpu_file_.emplace(folder, gpu_file(), overwrite);
     dmon_file_.emplace(folder, dmon_file(), overwrite);
   }
@@ -223,7 +223,7 @@ void Recording::add_gpus(TimePoint since, const std::string& local_time) {
     rows->clear();
   }
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Gpu& gpu = gpus_[i];
+    const RecordedGpu& gpu = gpus_[i];
     const GpuValues values = read_gpu(readings_.devices()[i], since);
     samples_.add(gpu.cells, values);
     if (!gpu.is_nvidia) continue;
@@ -272,7 +272,7 @@ void Recording::add_energies(TimePoint now) {
   // This number of rows is one window: its gauge readings are used one by one (see gauge_energy).
   constexpr int kRows = 900;
   for (std::size_t i = 0; i < energies_.size(); ++i) {
-    Energy& energy = energies_[i];
+    RecordedEnergy& energy = energies_[i];
     const std::optional<Boundary> last = shown_.domains[i].counter;
     const std::optional<Boundary> before = std::exchange(energy.last, last);
     const TimePoint end = last ? last->at : now;
@@ -302,7 +302,7 @@ void Recording::add_energies(TimePoint now) {
   }
 }
 
-void Recording::add_energy(Energy& energy, const ConsecutiveEnergy& sum) {
+void Recording::add_energy(RecordedEnergy& energy, const ConsecutiveEnergy& sum) {
   if (sum.energy) {
     samples_.add(energy.cells, "energy_j", sum.energy->si());
     samples_.add(energy.cells, "energy_uncertainty_j", sum.errors.uncertainty().si());

@@ -54,7 +54,7 @@ class Recording {
   };
   /// A domain whose energy can be told. It is that of one window, which begins anew after many
   /// rows: histories do not go back without end.
-  struct Energy {
+  struct RecordedEnergy {
     std::string cells;  ///< see `device_cells`
     bool has_gauge = false;
     ConsecutiveEnergy ended{};         ///< of the windows before
@@ -66,7 +66,7 @@ class Recording {
     TimePoint reported_until{};
     Flags reported_flags{};
   };
-  struct Gpu {
+  struct RecordedGpu {
     std::string cells;
     bool is_nvidia = false;
     std::uint32_t index = 0;
@@ -84,15 +84,15 @@ class Recording {
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);
-  void add_energy(Energy& energy, const ConsecutiveEnergy& sum);
+  void add_energy(RecordedEnergy& energy, const ConsecutiveEnergy& sum);
 
   const TimeSource& clock_;
   MachineReader machine_;
   std::set<Domain> gauged_;  ///< domains whose power a gauge shows
   Readings readings_;
-  Capture shown_;                 ///< in the newest row
-  std::vector<Gpu> gpus_;         ///< as `readings_.devices()`
-  std::vector<Energy> energies_;  ///< as `readings_.domains()`
+  Capture shown_;                         ///< in the newest row
+  std::vector<RecordedGpu> gpus_;         ///< as `readings_.devices()`
+  std::vector<RecordedEnergy> energies_;  ///< as `readings_.domains()`
   /// Domains, and kinds (see `kKindsInTotal`), that a total may lack, and why.
   std::map<std::string, std::string> missing_;
   Fd folder_;  ///< locked: no other monitor writes there

@@ -15,21 +15,21 @@ MeasuredWindow::MeasuredWindow(Readings& readings)
 void MeasuredWindow::read(bool ends_interval) noexcept {
   readings_.read(shown_);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
+    DomainWindow& part = parts_[i];
     if (readings_.may_block(i)) continue;
     // Where it failed the window ends with what was read last.
     if (shown_.domains[i].counter) part.last = shown_.domains[i].counter;
     if (!has_begun_) part.first = part.interval_begin = part.last;
   }
   has_begun_ = true;
-  if (ends_interval) end_interval(readings_.clock().now(), Interval::whole);
+  if (ends_interval) end_interval(readings_.clock().now(), IntervalKind::whole);
 }
 
-void MeasuredWindow::end_rest(TimePoint at) noexcept { end_interval(at, Interval::rest); }
+void MeasuredWindow::end_rest(TimePoint at) noexcept { end_interval(at, IntervalKind::rest); }
 
-void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
+void MeasuredWindow::end_interval(TimePoint at, IntervalKind interval) noexcept {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
+    DomainWindow& part = parts_[i];
     EnergyWindow window{.begin = interval_began_, .end = at};
     const bool is_counted = readings_.counter(i) != nullptr && !readings_.may_block(i);
     if (is_counted) {
@@ -40,7 +40,7 @@ void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
     const bool is_read = !is_counted || (window.first && window.last);
     const MeanPower mean = is_read ? readings_.mean_power(i, window) : MeanPower();
     if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
-    if (interval == Interval::whole) {
+    if (interval == IntervalKind::whole) {
       part.intervals.add(mean.power);
     } else {
       part.intervals.add_rest(mean.power);
@@ -52,7 +52,7 @@ void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
 bool MeasuredWindow::read_lanes(TimePoint deadline, Lanes lanes) {
   const bool all = readings_.read_lanes(shown_, deadline, lanes);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
+    DomainWindow& part = parts_[i];
     if (!readings_.may_block(i)) continue;
     part.last = shown_.domains[i].counter;
     if (!lanes_have_begun_) part.first = part.last;
@@ -65,19 +65,19 @@ bool MeasuredWindow::read_lanes(TimePoint deadline, Lanes lanes) {
 
 std::optional<Watts> MeasuredWindow::interval_power() const noexcept {
   KnownSum<Watts> sum;
-  for (const Part& part : parts_) {
+  for (const DomainWindow& part : parts_) {
     if (counts_in_total(part.domain.kind()) && !part.is_stuck) sum.add(part.intervals.last());
   }
   return sum.value();
 }
 
 std::optional<Watts> MeasuredWindow::interval_power(const Domain& domain) const noexcept {
-  const auto found = std::ranges::find(parts_, domain, &Part::domain);
+  const auto found = std::ranges::find(parts_, domain, &DomainWindow::domain);
   return found == parts_.end() ? std::nullopt : found->intervals.last();
 }
 
 std::optional<EnergyFigure> MeasuredWindow::interval_energy(const Domain& domain) const {
-  const auto found = std::ranges::find(parts_, domain, &Part::domain);
+  const auto found = std::ranges::find(parts_, domain, &DomainWindow::domain);
   if (found == parts_.end() || !found->interval) return std::nullopt;
   return readings_.energy(static_cast<std::size_t>(found - parts_.begin()), *found->interval);
 }
@@ -85,7 +85,7 @@ std::optional<EnergyFigure> MeasuredWindow::interval_energy(const Domain& domain
 std::vector<MeasuredWindow::Result> MeasuredWindow::results(TimePoint begin, TimePoint end) const {
   std::vector<Result> results;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const Part& part = parts_[i];
+    const DomainWindow& part = parts_[i];
     Result result{.channel = readings_.channel(i),
                   .figure = readings_.energy(
                       i, {.begin = begin, .end = end, .first = part.first, .last = part.last})};

@@ -47,7 +47,7 @@ class MeasuredWindow {
 
  private:
   /// One domain's.
-  struct Part {
+  struct DomainWindow {
     Domain domain;
     std::optional<Boundary> first{};
     std::optional<Boundary> last{};
@@ -58,11 +58,11 @@ class MeasuredWindow {
     IntervalPower intervals{};
   };
 
-  enum class Interval : bool { whole, rest };
-  void end_interval(TimePoint at, Interval interval) noexcept;
+  enum class IntervalKind : bool { whole, rest };
+  void end_interval(TimePoint at, IntervalKind interval) noexcept;
 
   Readings& readings_;
-  std::vector<Part> parts_;
+  std::vector<DomainWindow> parts_;
   Capture shown_;  ///< reused
   bool has_begun_ = false;
   bool lanes_have_begun_ = false;

@@ -9,7 +9,7 @@ namespace wattle::app {
 std::optional<std::size_t> Phases::row_of(const std::string& name,
                                           std::optional<std::size_t> parent) {
   const auto known = std::ranges::find_if(
-      rows_, [&](const Row& row) { return row.name == name && row.parent == parent; });
+      rows_, [&](const PhaseRow& row) { return row.name == name && row.parent == parent; });
   if (known != rows_.end()) return static_cast<std::size_t>(known - rows_.begin());
   if (rows_.size() == kMostRows) return std::nullopt;
   rows_.push_back({.name = name, .parent = parent, .depth = parent ? rows_[*parent].depth + 1 : 0});
@@ -53,7 +53,7 @@ void Phases::take(const std::optional<Mark>& mark, const SharedEnd& here) {
   ++ignored_;
 }
 
-void Phases::see(Row& row, std::uint64_t memory_bytes) noexcept {
+void Phases::see(PhaseRow& row, std::uint64_t memory_bytes) noexcept {
   row.peak_memory_bytes = std::max(row.peak_memory_bytes.value_or(0), memory_bytes);
 }
 
@@ -88,7 +88,7 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
   PhasesReport report{.rows = {}, .marks = marks_, .ignored = ignored_, .dropped = dropped_};
   const std::vector<std::size_t> order = tree_order();
   for (const std::size_t number : order) {
-    const Row& row = rows_[number];
+    const PhaseRow& row = rows_[number];
     PhaseReport& phase = report.rows.emplace_back();
     phase.name = row.name;
     if (row.parent) {
@@ -99,7 +99,7 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
     phase.peak_memory_bytes = row.peak_memory_bytes;
     KnownSum<std::chrono::nanoseconds> cpu;
     std::vector<std::vector<EnergyFigure>> windows;  // of each domain
-    for (const Span& span : row.spans) {
+    for (const PhaseEnds& span : row.spans) {
       const Seconds begin = span.begin->at - run_begin;
       const Seconds end = span.end->at - run_begin;
       phase.spans.push_back({.begin = begin, .end = end});

@@ -62,13 +62,13 @@ void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
     const auto device = devices.find(domains[i]);
     if (device != devices.end()) entries_.back().device = device->second;
   }
-  std::ranges::sort(entries_, {}, &Entry::domain);
+  std::ranges::sort(entries_, {}, &DomainReadings::domain);
   tick();
 }
 
 void EnergyHistory::tick() {
   for (const auto& readings : readings_) readings->read();
-  for (Entry& entry : entries_) entry.slots.take();
+  for (DomainReadings& entry : entries_) entry.slots.take();
   // The time of a step of the wall clock is the time of the first check that finds it.
   (void)to_unix(loop_.now());
   if (past_ && oldest() > started_) past_.reset();
@@ -83,13 +83,13 @@ std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
   return nullptr;
 }
 
-std::vector<EnergyHistory::Energy> EnergyHistory::energies(TimePoint begin, TimePoint end) {
+std::vector<EnergyHistory::KeptEnergy> EnergyHistory::energies(TimePoint begin, TimePoint end) {
   if (end > loop_.now() - kPeriod) {
     for (const auto& readings : readings_) readings->read();
   }
   const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
-  std::vector<Energy> energies;
-  for (const Entry& entry : entries_) {
+  std::vector<KeptEnergy> energies;
+  for (const DomainReadings& entry : entries_) {
     EnergyFigure figure = energy_of(entry, oldest, end);
     if (oldest > begin) {
       figure.unknown += Seconds(oldest - begin);
@@ -100,9 +100,10 @@ std::vector<EnergyHistory::Energy> EnergyHistory::energies(TimePoint begin, Time
   return energies;
 }
 
-std::vector<EnergyHistory::Energy> EnergyHistory::coarse_energies(TimePoint begin, TimePoint end,
-                                                                  Joules quantum) {
-  std::vector<Energy> all = energies(begin, end);
+std::vector<EnergyHistory::KeptEnergy> EnergyHistory::coarse_energies(TimePoint begin,
+                                                                      TimePoint end,
+                                                                      Joules quantum) {
+  std::vector<KeptEnergy> all = energies(begin, end);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].domain.category() != DomainCategory::gpu) {
       make_coarse(entries_[i], begin, end, quantum, all[i].figure);
@@ -111,8 +112,8 @@ std::vector<EnergyHistory::Energy> EnergyHistory::coarse_energies(TimePoint begi
   return all;
 }
 
-void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint end, Joules quantum,
-                                EnergyFigure& figure) const {
+void EnergyHistory::make_coarse(const DomainReadings& entry, TimePoint begin, TimePoint end,
+                                Joules quantum, EnergyFigure& figure) const {
   const History* const counter = entry.readings->counter(entry.place);
   const bool is_kept = begin >= loop_.now() - kept_;
   std::optional<Boundary> first;
@@ -128,14 +129,14 @@ void EnergyHistory::make_coarse(const Entry& entry, TimePoint begin, TimePoint e
   figure.uncertainty = rounded_uncertainty(figure.uncertainty, quantum);
 }
 
-std::vector<ColumnPower> EnergyHistory::columns_of(const Entry& entry,
+std::vector<ColumnPower> EnergyHistory::columns_of(const DomainReadings& entry,
                                                    const TimeColumns& columns) const {
   if (slots_.holds(columns)) return entry.slots.columns(columns);
   return domain_columns(entry.readings->counter(entry.place), entry.readings->gauges(entry.place),
                         columns);
 }
 
-std::vector<ColumnPower> EnergyHistory::coarse_columns(const Entry& entry,
+std::vector<ColumnPower> EnergyHistory::coarse_columns(const DomainReadings& entry,
                                                        const TimeColumns& columns, Joules quantum) {
   std::vector<ColumnPower> all(columns.count);
   const History* const counter = entry.readings->counter(entry.place);
@@ -171,7 +172,7 @@ std::vector<ColumnPower> EnergyHistory::coarse_columns(const Entry& entry,
 std::vector<EnergyHistory::Power> EnergyHistory::powers(const TimeColumns& columns,
                                                         Joules quantum) const {
   std::vector<Power> all;
-  for (const Entry& entry : entries_) {
+  for (const DomainReadings& entry : entries_) {
     const bool is_coarse = quantum > Joules(0) && entry.domain.category() != DomainCategory::gpu;
     all.push_back({.domain = entry.domain,
                    .columns = is_coarse ? coarse_columns(entry, columns, quantum)
@@ -180,11 +181,13 @@ std::vector<EnergyHistory::Power> EnergyHistory::powers(const TimeColumns& colum
   return all;
 }
 
-const std::vector<PastEra>* EnergyHistory::past_of(const Entry& entry, TimePoint begin) const {
+const std::vector<PastEra>* EnergyHistory::past_of(const DomainReadings& entry,
+                                                   TimePoint begin) const {
   return past_ && begin < started_ ? past_->find(entry.domain, entry.device) : nullptr;
 }
 
-EnergyFigure EnergyHistory::energy_of(const Entry& entry, TimePoint begin, TimePoint end) const {
+EnergyFigure EnergyHistory::energy_of(const DomainReadings& entry, TimePoint begin,
+                                      TimePoint end) const {
   const auto present = [&](TimePoint from) {
     return entry.readings->energy(entry.place, {.begin = from, .end = end});
   };
@@ -195,7 +198,7 @@ EnergyFigure EnergyHistory::energy_of(const Entry& entry, TimePoint begin, TimeP
   return middle < end ? joined_windows(past, present(middle)) : past;
 }
 
-std::vector<ColumnPower> EnergyHistory::all_columns_of(const Entry& entry,
+std::vector<ColumnPower> EnergyHistory::all_columns_of(const DomainReadings& entry,
                                                        const TimeColumns& columns) const {
   std::vector<ColumnPower> all = columns_of(entry, columns);
   const auto* const eras = past_of(entry, columns.begin);
@@ -211,7 +214,7 @@ std::vector<ColumnPower> EnergyHistory::all_columns_of(const Entry& entry,
 
 std::vector<HistorySource> EnergyHistory::sources() const {
   std::vector<HistorySource> all;
-  for (const Entry& entry : entries_) {
+  for (const DomainReadings& entry : entries_) {
     const History* const counter = entry.readings->counter(entry.place);
     if (counter != nullptr) all.push_back({.device = entry.device, .history = counter});
     for (const History* const gauge : entry.readings->gauges(entry.place)) {

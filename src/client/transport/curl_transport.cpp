@@ -83,7 +83,7 @@ RequestId CurlTransport::start(std::size_t server, std::string_view target,
                                std::chrono::milliseconds timeout, ResponseHandler& to,
                                bool is_last) {
   const RequestId id = ++last_id_;
-  Request& request = requests_[id];
+  CurlRequest& request = requests_[id];
   request.id = id;
   request.server = server;
   request.to = &to;
@@ -173,7 +173,7 @@ int CurlTransport::set_timer(CURLM* /*multi*/, long timeout_ms, void* self) noex
 
 std::size_t CurlTransport::take_head(char* bytes, std::size_t one, std::size_t count,
                                      void* request) {
-  auto& of = *static_cast<Request*>(request);
+  auto& of = *static_cast<CurlRequest*>(request);
   const std::string_view line(bytes, one * count);
   // Trailers arrive here too; libcurl keeps them all.
   of.head_bytes += line.size();
@@ -192,7 +192,7 @@ std::size_t CurlTransport::take_head(char* bytes, std::size_t one, std::size_t c
 std::size_t CurlTransport::take_body(char* bytes, std::size_t one, std::size_t count,
                                      void* request) {
   const std::string_view part(bytes, one * count);
-  return static_cast<Request*>(request)->to->received(part) ? part.size() : 0;
+  return static_cast<CurlRequest*>(request)->to->received(part) ? part.size() : 0;
 }
 
 void CurlTransport::add_wake(int fd) {
@@ -224,7 +224,7 @@ void CurlTransport::report_ended() {
   while (CURLMsg* const message = ::curl_multi_info_read(multi_.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
-    Request* request = nullptr;
+    CurlRequest* request = nullptr;
     ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);  // NOLINT(*-vararg): C
     report_ended(request->id, code);
   }
@@ -232,10 +232,10 @@ void CurlTransport::report_ended() {
 
 void CurlTransport::report_ended(RequestId id, CURLcode code) {
   const auto found = requests_.find(id);
-  Request request = std::move(found->second);
+  CurlRequest request = std::move(found->second);
   requests_.erase(found);
   ::curl_multi_remove_handle(multi_.get(), request.easy.get());
-  Ending ending{.status = request.status};
+  RequestEnding ending{.status = request.status};
   if (code != CURLE_OK) {
     ending.failure = request.head_bytes > kLongestHead
                          ? kHeadTooLong
@@ -251,7 +251,7 @@ void CurlTransport::fail_unstarted() {
   while (!unstarted_.empty()) {
     const auto first = unstarted_.begin();
     const RequestId id = first->first;
-    const Ending ending{.failure = first->second};
+    const RequestEnding ending{.failure = first->second};
     unstarted_.erase(first);
     ResponseHandler& to = *requests_.at(id).to;
     requests_.erase(id);

@@ -19,7 +19,7 @@
 namespace wattle::client {
 
 /// Its owner calls `wait` and `run` alternately. Not thread-safe.
-class CurlTransport final : public Transport {
+class CurlTransport final : public RequestTransport {
  public:
   /// `servers` outlive it. `connect_timeout`: of each connection. Throws `ConnectionError` if
   /// libcurl does not start, `InvalidArgument` for a token with invalid characters.
@@ -41,7 +41,7 @@ class CurlTransport final : public Transport {
   void run(AfterEach after_each);
 
  private:
-  struct Request {
+  struct CurlRequest {
     RequestId id = 0;
     std::size_t server = 0;
     ResponseHandler* to = nullptr;
@@ -85,7 +85,7 @@ class CurlTransport final : public Transport {
   RequestId last_id_ = 0;
   // Destroyed in reverse order: `multi_` after its handles.
   std::unique_ptr<CURLM, MultiCleanup> multi_;
-  std::unordered_map<RequestId, Request> requests_;
+  std::unordered_map<RequestId, CurlRequest> requests_;
   std::unordered_map<RequestId, std::string> unstarted_;  ///< why
 };
 

@@ -10,7 +10,7 @@
 namespace wattle::client {
 
 /// How a request ended.
-struct Ending {
+struct RequestEnding {
   int status = 0;         ///< of HTTP; 0: no head has arrived
   std::string failure{};  ///< the reason of a failure, safe to print; empty: success
 };
@@ -25,15 +25,15 @@ class ResponseHandler {
   /// A part of the body. Return false to abort the request.
   [[nodiscard]] virtual bool received(std::string_view bytes) = 0;
   /// The last call.
-  virtual void ended(const Ending& ending) = 0;
+  virtual void ended(const RequestEnding& ending) = 0;
 };
 
 using RequestId = std::uint64_t;
 
 /// Threads: one at a time.
-class Transport {
+class RequestTransport {
  public:
-  virtual ~Transport() = default;
+  virtual ~RequestTransport() = default;
   /// GETs `target` from server number `server`. Calls `to` later, never from within `start`; `to`
   /// must live until `ended` or `cancel`. `timeout` 0: none, once connected. `is_last`: no other
   /// request is expected soon, so the connection need not be kept.

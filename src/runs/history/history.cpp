@@ -38,7 +38,7 @@ void make_file(const fs::path& path) {
   if (!file) throw WriteError(path.string(), errno);
 }
 
-SqliteDatabase open_file(const fs::path& path, RunHistory::Missing missing) {
+SqliteDatabase open_file(const fs::path& path, RunHistory::IfMissing missing) {
   const std::string name = printable(path.string());
   switch (kind_of_history_file(path)) {
     case HistoryFileKind::foreign:
@@ -46,7 +46,7 @@ SqliteDatabase open_file(const fs::path& path, RunHistory::Missing missing) {
           "{} is not a history of wattle; name another file (WATTLE_HISTORY), or move this one",
           name));
     case HistoryFileKind::missing:
-      if (missing == RunHistory::Missing::refuse) {
+      if (missing == RunHistory::IfMissing::refuse) {
         throw Error(
             fmt::format("there is no history yet: {} does not exist; save runs with wattle "
                         "run --save",
@@ -77,7 +77,7 @@ fs::path default_history_path() {
   return state_folder() / "history.db";
 }
 
-RunHistory::RunHistory(const fs::path& path, Missing missing, std::chrono::milliseconds patience)
+RunHistory::RunHistory(const fs::path& path, IfMissing missing, std::chrono::milliseconds patience)
     : path_(path), database_(open_file(path, missing)) {
   if (const std::string why = why_not_own_history(path); !why.empty()) {
     // Nothing of it is changed, and no file is made beside it.
@@ -325,14 +325,14 @@ RunHistory::SavedAll RunHistory::save_all(std::span<const SavedRun> runs) {
   return all;
 }
 
-RunHistory::Found RunHistory::find(std::string_view id) {
+RunHistory::FoundRun RunHistory::find(std::string_view id) {
   const auto range = parse_run_id(id);
   if (!range) {
     throw InvalidArgument(fmt::format(
         "'{}' is no ID of a run: an ID has 8 letters and digits; the first 4 are enough",
         printable(id)));
   }
-  std::vector<Found> found;
+  std::vector<FoundRun> found;
   query("SELECT number, id FROM runs WHERE id BETWEEN ? AND ? LIMIT 3",
         {static_cast<std::int64_t>(range->first), static_cast<std::int64_t>(range->last)},
         [&](const SqlRow& row) {
@@ -351,10 +351,10 @@ RunHistory::Found RunHistory::find(std::string_view id) {
 
 void RunHistory::remove(const std::vector<std::string>& ids) {
   transaction([&] {
-    std::vector<Found> all;
+    std::vector<FoundRun> all;
     all.reserve(ids.size());
     for (const std::string& id : ids) all.push_back(find(id));
-    for (const Found& found : all) remove_number(found.number);
+    for (const FoundRun& found : all) remove_number(found.number);
   });
 }
 

@@ -82,14 +82,14 @@ class RunHistory {
   /// How long a call waits for other processes that write.
   static constexpr std::chrono::milliseconds kPatience{5000};
 
-  enum class Missing : std::uint8_t { make, refuse };
+  enum class IfMissing : std::uint8_t { make, refuse };
   /// Opens the file, and brings it to the newest version of its tables. A missing one is made, with
   /// the folders above it; or refused by an `Error`. A history of this version that cannot be
   /// changed (a full disk, a file system or rights that only read, another user's) is read all the
   /// same, and what changes it throws. What a file holds beside tables (triggers, views) does
   /// nothing. Throws `Error` for a file of another program, of a newer wattle, or a damaged one,
   /// which stays as it is; `WriteError`.
-  explicit RunHistory(const std::filesystem::path& path, Missing missing = Missing::make,
+  explicit RunHistory(const std::filesystem::path& path, IfMissing missing = IfMissing::make,
                       std::chrono::milliseconds patience = kPatience);
 
   // All of the following throw `WriteError` if the file cannot be read or written (EBUSY: other
@@ -140,7 +140,7 @@ class RunHistory {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-  struct Found {
+  struct FoundRun {
     std::int64_t number;
     std::uint64_t id;
   };
@@ -157,7 +157,7 @@ class RunHistory {
   [[noreturn]] void fail(int error);
   [[nodiscard]] std::int64_t number_in(std::string_view table, std::string_view column,
                                        const std::string& text);
-  [[nodiscard]] Found find(std::string_view id);
+  [[nodiscard]] FoundRun find(std::string_view id);
   /// True if it is new.
   bool insert(const SavedRun& saved, std::uint64_t& id);
   void insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
@@ -165,24 +165,25 @@ class RunHistory {
   [[nodiscard]] bool has_record(std::uint64_t id, const std::string& record);
   [[nodiscard]] std::string record_of(const SqlRow& row);
   /// Throws `Error` unless the record is whole.
-  [[nodiscard]] std::string whole_record(const Found& found);
+  [[nodiscard]] std::string whole_record(const FoundRun& found);
   /// What a list shows of the run, by its record; git and tags as in `known`.
-  [[nodiscard]] RunSummary summary_by_record(const Found& found, RunSummary known);
+  [[nodiscard]] RunSummary summary_by_record(const FoundRun& found, RunSummary known);
   void seal_all();
   void write_row(std::int64_t number, const RunSummary& run);
   /// Rows of runs as they are.
-  struct Row {
+  struct StoredRun {
     std::int64_t number;
     std::optional<std::int64_t> seal;
     RunSummary run;
     [[nodiscard]] bool is_whole() const;
   };
-  [[nodiscard]] std::vector<Row> rows(std::string_view rest, const std::vector<SqlValue>& values);
-  [[nodiscard]] SavedRun read(const Found& found);
+  [[nodiscard]] std::vector<StoredRun> rows(std::string_view rest,
+                                            const std::vector<SqlValue>& values);
+  [[nodiscard]] SavedRun read(const FoundRun& found);
   void remove_damaged(std::uint64_t id);
   void remove_number(std::int64_t number);
   [[nodiscard]] Tags tags_of(std::int64_t number);
-  [[nodiscard]] std::vector<Found> numbers(const HistoryFilter& filter);
+  [[nodiscard]] std::vector<FoundRun> numbers(const HistoryFilter& filter);
   [[nodiscard]] const std::string& dictionary(std::int64_t number);
   [[nodiscard]] std::int64_t dictionary_for(std::int64_t host, const std::string& version,
                                             const std::string& record);

@@ -79,9 +79,9 @@ std::string series_damage_text(std::uint64_t id) {
                      run_id_text(id));
 }
 
-bool RunHistory::Row::is_whole() const { return seal == seal_of(run); }
+bool RunHistory::StoredRun::is_whole() const { return seal == seal_of(run); }
 
-std::string RunHistory::whole_record(const Found& found) {
+std::string RunHistory::whole_record(const FoundRun& found) {
   std::optional<std::string> record;
   query("SELECT dictionary, record FROM records WHERE run = ?", {found.number},
         [&](const SqlRow& row) { record = record_of(row); });
@@ -90,7 +90,7 @@ std::string RunHistory::whole_record(const Found& found) {
   return *std::move(record);
 }
 
-RunSummary RunHistory::summary_by_record(const Found& found, RunSummary known) {
+RunSummary RunHistory::summary_by_record(const FoundRun& found, RunSummary known) {
   RunSummary run = summary_of(parse_run_record(whole_record(found), "the record"));
   run.id = std::move(known.id);
   run.git_commit = std::move(known.git_commit);
@@ -134,7 +134,7 @@ void RunHistory::find_lower_bounds() {
 }
 
 void RunHistory::seal_all() {
-  for (Row& row : rows(" NOT INDEXED", {})) {
+  for (StoredRun& row : rows(" NOT INDEXED", {})) {
     const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
     try {
       write_row(row.number, summary_by_record({row.number, id}, row.run));
@@ -154,7 +154,7 @@ RunHistory::Check RunHistory::check() {
   // An index that disagrees with its table is made again from it, where that works.
   if (!result.problems.empty()) (void)database_.run("REINDEX");
   transaction([&] {
-    for (Row& row : rows(" NOT INDEXED", {})) {
+    for (StoredRun& row : rows(" NOT INDEXED", {})) {
       ++result.runs;
       const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
       try {

@@ -91,8 +91,8 @@ RunSummary summary_of(const Report& run) {
   return summary;
 }
 
-std::vector<RunHistory::Row> RunHistory::rows(std::string_view rest,
-                                              const std::vector<SqlValue>& values) {
+std::vector<RunHistory::StoredRun> RunHistory::rows(std::string_view rest,
+                                                    const std::vector<SqlValue>& values) {
   enum Column {
     number_column,
     id_column,
@@ -111,14 +111,14 @@ std::vector<RunHistory::Row> RunHistory::rows(std::string_view rest,
     lower_bound_column,
     seal_column
   };
-  std::vector<Row> list;
+  std::vector<StoredRun> list;
   const std::string columns =
       "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
       "(SELECT name FROM hosts WHERE id = host), ";
   query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty, " +
             "lower_bound, seal FROM runs" + std::string(rest),
         values, [&](const SqlRow& row) {
-          Row& one = list.emplace_back();
+          StoredRun& one = list.emplace_back();
           RunSummary& run = one.run;
           one.number = row.integer(number_column);
           if (!row.is_null(seal_column)) one.seal = row.integer(seal_column);
@@ -141,14 +141,14 @@ std::vector<RunHistory::Row> RunHistory::rows(std::string_view rest,
             run.energy_is_lower_bound = row.integer(lower_bound_column) != 0;
           }
         });
-  for (Row& row : list) row.run.tags = tags_of(row.number);
+  for (StoredRun& row : list) row.run.tags = tags_of(row.number);
   return list;
 }
 
 std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
   const SqlQuery asked = query_of(filter);
   std::vector<RunSummary> list;
-  for (Row& row : rows(asked.text, asked.values)) {
+  for (StoredRun& row : rows(asked.text, asked.values)) {
     if (row.is_whole()) {
       list.push_back(std::move(row.run));
       continue;
@@ -172,8 +172,8 @@ std::size_t RunHistory::count(const HistoryFilter& filter) {
   return static_cast<std::size_t>(count.value_or(0));
 }
 
-std::vector<RunHistory::Found> RunHistory::numbers(const HistoryFilter& filter) {
-  std::vector<Found> found;
+std::vector<RunHistory::FoundRun> RunHistory::numbers(const HistoryFilter& filter) {
+  std::vector<FoundRun> found;
   const SqlQuery asked = query_of(filter);
   query("SELECT number, id FROM runs" + asked.text, asked.values, [&](const SqlRow& row) {
     found.push_back({row.integer(0), static_cast<std::uint64_t>(row.integer(1))});
@@ -188,7 +188,7 @@ Tags RunHistory::tags_of(std::int64_t number) {
   return tags;
 }
 
-SavedRun RunHistory::read(const Found& found) {
+SavedRun RunHistory::read(const FoundRun& found) {
   SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
   query(
       "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, "
@@ -224,7 +224,7 @@ SavedRun RunHistory::read(const Found& found) {
 }
 
 SavedRun RunHistory::get(std::string_view id) {
-  const Found found = find(id);
+  const FoundRun found = find(id);
   try {
     return read(found);
   } catch (const WriteError&) {
@@ -235,7 +235,7 @@ SavedRun RunHistory::get(std::string_view id) {
 }
 
 void RunHistory::each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take) {
-  for (const Found& found : numbers(filter)) {
+  for (const FoundRun& found : numbers(filter)) {
     std::optional<SavedRun> run;
     try {
       run = read(found);
