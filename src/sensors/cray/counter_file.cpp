@@ -8,7 +8,10 @@ namespace {
 
 /// "cpu", "memory", "accel", and each with a number: "accel0".
 bool is_known_part(std::string_view part) noexcept {
+  constexpr std::size_t kMostDigits = 9;  // longer names are no names of domains
+  const std::size_t length = part.size();
   while (!part.empty() && is_digit(part.back())) part.remove_suffix(1);
+  if (length - part.size() > kMostDigits) return false;
   return part == "cpu" || part == "memory" || part == "accel";
 }
 

@@ -54,6 +54,9 @@ TEST(CrayCounterFile, IsKnownByItsName) {
                            "0_energy", "other_energy", "cpu_", "cpuenergy"}) {
     EXPECT_FALSE(parse_counter_name(name)) << name;
   }
+  EXPECT_EQ(parse_counter_name("accel123456789_power")->part, "accel123456789");
+  EXPECT_FALSE(parse_counter_name("accel" + std::string(60, '7') + "_power"))
+      << "no domain has so long a name";
 }
 
 class CrayProbe : public testing::Test {
