@@ -10,10 +10,9 @@
 
 #include "api/control_routes.hpp"
 #include "api/energy_answer.hpp"
-#include "api/index_route.hpp"
-#include "api/metrics_route.hpp"
 #include "api/power_answer.hpp"
 #include "api/share_routes.hpp"
+#include "api/text_routes.hpp"
 #include "api/unit_routes.hpp"
 #include "serve/wall_time.hpp"
 #include "wattle/wattle.hpp"

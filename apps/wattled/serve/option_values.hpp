@@ -1,4 +1,5 @@
-// The values of the daemon's options, from the words that were given.
+// The words of the daemon's command line: values of its options, and errors for words that CLI11
+// rejected.
 #pragma once
 
 #include <sys/types.h>
@@ -7,6 +8,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
+class App;
+}
 
 namespace wattle::daemon {
 
@@ -24,5 +30,11 @@ inline constexpr std::uint32_t kMostHistoryMib = std::uint32_t{1} << 20U;
 /// The length of the history; 0: none. Two days by default if it is on disk: so yesterday is in it.
 [[nodiscard]] std::chrono::seconds history_length(std::uint32_t seconds, bool is_given,
                                                   bool is_on_disk);
+
+/// The innermost sub-command, and its full name: "wattled token issue".
+[[nodiscard]] std::pair<const CLI::App*, std::string> innermost_command(const CLI::App& app);
+
+/// The error for the first unknown word, with a suggestion, or for a missing command.
+[[nodiscard]] std::string unknown_word_error(const CLI::App& app, const CLI::App& command);
 
 }  // namespace wattle::daemon

@@ -17,12 +17,9 @@
 #include "base/text/text.hpp"
 #include "base/version.hpp"
 #include "devices/energy_history.hpp"
-#include "serve/enabled_groups.hpp"
+#include "serve/feature_options.hpp"
 #include "serve/lifetime.hpp"
 #include "serve/option_values.hpp"
-#include "serve/otlp_options.hpp"
-#include "serve/share_options.hpp"
-#include "serve/unknown_words.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {

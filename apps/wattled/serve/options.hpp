@@ -12,6 +12,7 @@
 #include "api/public_cpu.hpp"
 #include "auth/failure_limit.hpp"
 #include "auth/token.hpp"
+#include "devices/inventory.hpp"
 #include "http/listening.hpp"
 #include "serve/page_options.hpp"
 #include "shares/shared_energy.hpp"
@@ -20,9 +21,6 @@
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {
-
-/// The vendors whose GPUs are served.
-enum class GpuBackend : std::uint8_t { all, nvidia, amd };
 
 struct ServeOptions {
   bool serves_file = true;  ///< at a Unix socket

@@ -18,7 +18,7 @@
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
 #include "devices/device_search.hpp"
-#include "devices/find_sensors.hpp"
+#include "devices/inventory.hpp"
 #include "history/disk_history.hpp"
 #include "http/event_loop.hpp"
 #include "http/server.hpp"
@@ -278,7 +278,7 @@ ServiceOptions service_options(const ServeOptions& options, std::size_t most_con
 
 /// Looks for drivers that are loaded later, and adds their devices.
 DeviceSearch search_for(Service& service, Loop& loop, const ServeOptions& options) {
-  return {loop, [&] { return missing_kinds(service, options.gpu_backend); },
+  return {loop, [&] { return kinds_of_backend(service.missing_kinds(), options.gpu_backend); },
           [system = options.system, backend = options.gpu_backend](DomainKinds kinds) {
             return find_sensors(system, backend, kinds);
           },

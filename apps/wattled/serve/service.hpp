@@ -21,13 +21,13 @@
 #include "auth/stream_rights.hpp"
 #include "control/gpu_control.hpp"
 #include "devices/energy_history.hpp"
+#include "devices/inventory.hpp"
 #include "devices/served_units.hpp"
 #include "http/peer.hpp"
 #include "http/request_head.hpp"
 #include "http/response.hpp"
 #include "http/target.hpp"
 #include "http/turned_away.hpp"
-#include "sensors/cpu_zones.hpp"
 #include "sensors/sensor.hpp"
 #include "serve/page_options.hpp"
 #include "shares/shared_energy.hpp"
@@ -72,22 +72,6 @@ struct ServiceOptions {
   /// The commands that set GPUs instead of their drivers; null: none.
   std::shared_ptr<const CommandRunner> commands{};
 };
-
-/// The devices that were found, for the service to take over.
-struct Inventory {
-  std::vector<Gpus::Gpu> gpus;
-  /// Meters, rails and batteries, which only scrapes show; numbered as they come.
-  std::vector<Gpus::Gpu> others;
-  std::vector<std::unique_ptr<Sensor>> cpu_sensors;
-  std::vector<Cpus::Cpu> cpus;
-  std::string cpu_model{};  ///< empty: not known
-  std::vector<SensorRefusal> refused;
-  std::vector<Channel> channels;                            ///< of all sensors, for /api/v1/sensors
-  std::vector<std::shared_ptr<FollowedDevice>> followed{};  ///< see `follow_devices`
-};
-/// The devices of the enabled groups. `zones`: the numbers of CPUs, if the kernel shows them.
-[[nodiscard]] Inventory take_inventory(Survey found, const std::vector<TokenScope>& enabled,
-                                       const std::vector<CpuZone>& zones);
 
 struct EnergyHistoryOptions {
   std::chrono::seconds kept{0};
