@@ -87,6 +87,31 @@ start it."
       ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
   set(CPACK_DEBIAN_WATTLED_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 endif()
+if(TARGET spank_wattle)
+  # Slurm refuses plugins that were built for another major version.
+  file(STRINGS ${WATTLE_SLURM_INCLUDE}/slurm/slurm_version.h slurm_version REGEX "SLURM_VERSION_NUMBER 0x")
+  string(REGEX REPLACE ".*0x(..)(..).*" "\\1;\\2" slurm_version "${slurm_version}")
+  list(GET slurm_version 0 slurm_year)
+  list(GET slurm_version 1 slurm_month)
+  math(EXPR slurm_year "0x${slurm_year}")
+  math(EXPR slurm_month "0x${slurm_month}")
+  math(EXPR slurm_next "${slurm_month} + 1")
+  if(slurm_month LESS 10)
+    string(PREPEND slurm_month 0)
+  endif()
+  if(slurm_next LESS 10)
+    string(PREPEND slurm_next 0)
+  endif()
+  wattle_package(wattle-slurm wattle-slurm admin
+    "Energy of Slurm's jobs and steps: srun --wattle
+A plugin for Slurm's nodes and login nodes, prolog and epilog for sites without
+it, and modulefiles. Measures nothing until a user or an administrator asks."
+    "wattle ${same}, slurm-wlm-basic-plugins (>= ${slurm_year}.${slurm_month}), slurm-wlm-basic-plugins (<< ${slurm_year}.${slurm_next})")
+  set(CPACK_DEBIAN_WATTLE-SLURM_PACKAGE_RECOMMENDS "wattled")
+  set(CPACK_DEBIAN_WATTLE-SLURM_PACKAGE_CONTROL_EXTRA
+      ${PROJECT_SOURCE_DIR}/packaging/debian/slurm/conffiles)
+  set(CPACK_DEBIAN_WATTLE-SLURM_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+endif()
 wattle_library_packages(libwattle "Library that measures energy, power and use" "" "")
 if(WATTLE_BUILD_STREAM)
   wattle_library_packages(libwattle-stream "Library that follows the power of other machines"
