@@ -251,6 +251,7 @@ def job():
     counters = "wattle_share_energy_joules_total"
     power = f"rate({counters}{{{here}}}[$__rate_interval])"
     energy = f"increase({counters}{{{here}}}[$__range])"
+    doubt = f"increase(wattle_share_uncertainty_joules_total{{{here}}}[$__range])"
     nobody = 'group_kind=~"idle|unexplained|rest|undivided"'
     names = 'group by (group, namespace, pod) (wattle_share_group_info{group_kind="pod"})'
     of_pods = f'{counters}{{instance=~"$instance",group_kind="pod"}}'
@@ -285,6 +286,7 @@ def job():
                  description="cpu: packages and their memory."),
             plot("Power of groups by node", "watt", (f"sum by (instance) ({power})", "{{instance}}"), stacked=True),
             table("Energy by group", "joule", (f"sum by (group_kind, group) ({energy})", "J"), width=12),
+            table("± of the energy by group", "joule", (f"sum by (group_kind, group) ({doubt})", "J"), width=12),
             table("Names of pods", "short",
                   ('group by (instance, group, namespace, pod) (wattle_share_group_info{instance=~"$instance"})', ""),
                   width=12),

@@ -97,6 +97,8 @@ def shares_at(domains, t):
         for kind, group, part in GROUPS:
             labels = {"domain": name, "group_kind": kind, "group": group}
             yield "wattle_share_energy_joules_total", labels, part * energy
+            if group:
+                yield "wattle_share_uncertainty_joules_total", labels, 0.5 * part * energy
     yield "wattle_share_group_info", {"group_kind": "pod", "group": POD, "namespace": "web", "pod": "shop-0"}, 1
 
 
