@@ -146,3 +146,22 @@ def test_pytest_prints_energies_on_a_stdout_of_ascii(run_python, tmp_path, load)
     assert "±" not in ended.stdout
 
 
+
+
+def test_an_analysis_prints_on_a_stdout_of_ascii(run_python, tmp_path):
+    ended = run_python(
+        rf"""
+        import os, runpy, sys, time
+        from wattle.compat.gpu_tracker import SubTracker, Tracker
+        os.chdir({str(tmp_path)!r})
+        with Tracker(sleep_time=0.05, tracking_file="track.csv", disable_logs=True):
+            with SubTracker("gr\u00f6\u00dfe", sub_tracking_file="blocks.csv"):
+                time.sleep(0.3)
+        sys.argv = ["gpu-tracker", "sub-track", "analyze", "--tf=track.csv", "--stf=blocks.csv"]
+        runpy.run_module("wattle.compat.gpu_tracker", run_name="__main__")
+        """,
+        check=False,
+        env={**ASCII, "WATTLE_PROCFS": "/proc"},
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "Gr\\xf6\\xdfe" in ended.stdout or "gr\\xf6\\xdfe" in ended.stdout

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from wattle._errors import Error, FormatError
+from wattle._text import fitting
 from wattle.compat.gpu_tracker import (
     SubTrackingAnalyzer,
     Tracker,
@@ -95,7 +96,7 @@ def _write(given: argparse.Namespace, result: Any, values: Any) -> None:
         return
     text = str(result) if given.format == "text" else json.dumps(values, indent=1)
     if given.output is None:
-        print(text)
+        print(fitting(text))
     else:
         Path(given.output).write_text(text + "\n", encoding="utf-8")
 
