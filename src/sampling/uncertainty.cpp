@@ -17,8 +17,10 @@ double age_square_s2(const UpdateInterval& update) noexcept {
   const double regular_s2 =
       square(Seconds(update.mean).count()) / 3.0 + square(Seconds(update.spread).count());
   if (!pauses(update)) return regular_s2;
-  return std::max(regular_s2,
-                  2.0 / 3.0 * Seconds(mean_age(update)).count() * Seconds(update.p99).count());
+  constexpr int kRarest = 15;  // of 1 in 225 intervals
+  const bool is_common = update.p99 > update.mean + 2 * update.spread;
+  const Seconds longest(is_common ? update.p99 : kRarest * update.spread);
+  return std::max(regular_s2, 2.0 / 3.0 * Seconds(mean_age(update)).count() * longest.count());
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ Joules interpolated_counter_uncertainty(const InterpolatedWindowFacts& window) n
   return Joules(kCoverageFactor * std::sqrt(ends + square(changes_j) / 12.0 + rounding));
 }
 
-bool pauses(const UpdateInterval& update) noexcept { return update.spread > update.mean; }
+bool pauses(const UpdateInterval& update) noexcept { return 2 * update.spread > update.mean; }
 
 std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept {
   if (!update.known()) return {};

@@ -34,7 +34,8 @@ struct CounterWindowFacts {
 ///   E[a^2] = tau^2/3 + s^2           without the skewness of the intervals
 ///
 /// One that pauses has intervals that are anything but alike. With the longest of them, m, it is at
-/// most 2/3 E[a] m, and that is used, with the 99th percentile for m.
+/// most 2/3 E[a] m, and that is used: with the 99th percentile for m where pauses are common enough
+/// to be in it, else with 15 s.
 ///
 /// So the window gains what was spent in the age before its start, and lacks what was spent in the
 /// age before its end: the error is P_begin a_begin - P_end a_end, with independent ages, and with
@@ -65,8 +66,8 @@ struct CounterWindowFacts {
 /// How long ago a counter was last renewed, on average over all instants: E[a] from above.
 [[nodiscard]] std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept;
 
-/// True of a counter that stops for a while now and then: its intervals differ by more than they
-/// are long.
+/// True of a counter that stops for a while now and then: its intervals differ by more than half of
+/// what they are long.
 [[nodiscard]] bool pauses(const UpdateInterval& update) noexcept;
 
 /// An end of a window that lies between two readings.

@@ -208,7 +208,7 @@ UpdateInterval observed_interval(double between_s) {
   const double square_s2 = (usual * kUpdateS * kUpdateS + kPauseS * kPauseS) / (usual + 1.0);
   return {.mean = of_seconds(mean_s),
           .spread = of_seconds(std::sqrt(square_s2 - mean_s * mean_s)),
-          .p99 = of_seconds(kPauseS),
+          .p99 = usual < 99.0 ? of_seconds(kPauseS) : 1650us,
           .is_observed = true};
 }
 
@@ -263,7 +263,7 @@ std::vector<PausingCase> pausing_cases() {
   for (const PausingWay way :
        {PausingWay::afterwards, PausingWay::followed, PausingWay::observed}) {
     for (const double window_s : {0.05, 0.3, 2.0}) {
-      for (const double between_s : {0.02, 0.1}) {
+      for (const double between_s : {0.02, 0.09, 0.2}) {
         for (const double dwell_s : {0.005, 0.05, 5.0}) {
           cases.push_back({way, window_s, between_s, dwell_s});
         }

@@ -11,6 +11,7 @@
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "known_history.hpp"
+#include "sampling/uncertainty.hpp"
 
 namespace wattle {
 namespace {
@@ -87,6 +88,16 @@ TEST(UpdateObserver, FindsHowIrregularUpdatesAre) {
   expect_near(seen.interval.mean, 1000us, 10us);
   expect_near(seen.interval.spread, 100us, 6us);
   expect_near(seen.interval.p99, 1233us, 30us);  // where a normal distribution has it
+}
+
+TEST(UpdateObserver, SeesThatACounterPauses) {
+  const auto pausing = [](nanoseconds at) {
+    const nanoseconds since = at % 200ms;  // in the last 15 ms of which it is not renewed
+    const nanoseconds renewed = at - since + std::min(since, nanoseconds(185ms));
+    return 100U * static_cast<std::uint64_t>(renewed / 1ms);
+  };
+  EXPECT_TRUE(pauses(watch(counter(), 2s, 20us, pausing).interval));
+  EXPECT_FALSE(pauses(watch(counter(), 2s, 20us, regular(1ms, 100)).interval));
 }
 
 TEST(UpdateObserver, GoesOnWhenItsMemoryIsFull) {
