@@ -133,7 +133,7 @@ std::vector<DomainRow> domain_rows(const Report& report, Detail detail) {
     const GpuGroup* group = group_of(groups, domain.domain);
     if (group == nullptr || group->size() == 1) {
       rows.push_back({domain.domain.name(), energy_text(figure), power_text(figure, figure.mean),
-                      power_text(figure, figure.max), remarks_on(domain)});
+                      peak_text(figure), remarks_on(domain)});
     } else if (std::ranges::find(shown, group) == shown.end()) {
       shown.push_back(group);
       std::vector<const DomainFigure*> gpus;

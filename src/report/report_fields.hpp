@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json/json_fields.hpp"
+#include "base/text/quantity.hpp"
 #include "report/estimate_fields.hpp"
 #include "report/report.hpp"
 #include "sampling/energy_fields.hpp"
@@ -83,9 +84,20 @@ inline constexpr auto kFigureEnergy =
                // Records of old versions do not have it: all of the uncertainty may come back.
                UncertaintyField<EnergyFigure>{"common_j", &EnergyFigure::energy,
                                               &EnergyFigure::common, &EnergyFigure::uncertainty});
-inline constexpr auto kFigurePower = std::tuple(
-    Field("unknown_s", &EnergyFigure::unknown), Field("mean_w", &EnergyFigure::mean),
-    Field("max_w", &EnergyFigure::max), Field("method", &EnergyFigure::method), kQuantityField);
+inline constexpr auto kFigurePower =
+    std::tuple(Field("unknown_s", &EnergyFigure::unknown), Field("mean_w", &EnergyFigure::mean),
+               Field("max_w", &EnergyFigure::max),
+               Converted(
+                   "max_uncertainty_w",
+                   [](const EnergyFigure& figure) {
+                     const auto error = figure.max_uncertainty;
+                     return or_null(error ? std::optional(with_two_digits(Joules(error->si())).si())
+                                          : std::nullopt);
+                   },
+                   [](const nlohmann::ordered_json& json, EnergyFigure& into) {
+                     take(json, into.max_uncertainty);
+                   }),
+               Field("method", &EnergyFigure::method), kQuantityField);
 inline constexpr auto kFigureSource = std::tuple(
     Field("coverage", &EnergyFigure::coverage), Field("alternatives", &EnergyFigure::alternatives));
 

@@ -217,6 +217,11 @@ std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& p
   return rounded_text(*power, figure.uncertainty / figure.known);
 }
 
+std::string peak_text(const EnergyFigure& figure) {
+  if (!figure.max || !figure.max_uncertainty) return power_text(figure, figure.max);
+  return rounded_text(*figure.max, *figure.max_uncertainty);
+}
+
 std::vector<std::pair<std::string, std::string>> facts_of(const Report& report, Detail detail) {
   const ResourceUsage& usage = report.usage;
   std::vector<std::pair<std::string, std::string>> facts = {

@@ -1,4 +1,4 @@
-// What a report states, in words: the same in a terminal and in a browser.
+// The texts of a report: the same in a terminal and in a browser.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,20 @@ namespace wattle {
 
 inline constexpr std::string_view kUncertaintyNote =
     "± is the sampling error only; the sensors' own error is unknown";
-/// What the ± is, and what is known of the sensors' own error.
+/// The meaning of ±, and the known errors of the sensors.
 [[nodiscard]] std::string uncertainty_note(const EnergyReport& energy);
 
 /// The total, or why there is none.
 [[nodiscard]] std::string headline_of(const Report& report);
-/// What the total is made of, and what it lacks: lines.
+/// Lines: the parts of the total, and those it lacks.
 [[nodiscard]] std::vector<std::string> coverage_of(const Total& total);
 /// A cell of a table: "-" where nothing is known.
 [[nodiscard]] std::string energy_text(const EnergyFigure& figure);
 /// No digit that the energy's uncertainty does not support; "-" where it is absent.
 [[nodiscard]] std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power);
-/// What must be known besides a domain's numbers; empty where there is nothing.
+/// The same of the highest power, by the uncertainty of its interval.
+[[nodiscard]] std::string peak_text(const EnergyFigure& figure);
+/// Remarks on a domain's numbers; empty if there are none.
 [[nodiscard]] std::string remarks_on(const DomainFigure& domain);
 
 /// A row of the table of domains: a domain, GPUs that are alike, or the total.

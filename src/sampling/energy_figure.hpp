@@ -32,6 +32,7 @@ struct EnergyFigure {
   Seconds unknown{0};         ///< the rest of it
   std::optional<Watts> mean;  ///< over the known time; absent where that is shorter than an update
   std::optional<Watts> max;   ///< highest mean over one interval; absent under two intervals
+  std::optional<Watts> max_uncertainty{};  ///< of it, k = 2; absent where it is not known
   Method method = Method::counter;
   Metric metric = Metric::energy;        ///< that it was found from
   std::string_view quantity = "energy";  ///< what reports call that

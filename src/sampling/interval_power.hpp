@@ -11,11 +11,14 @@ namespace wattle {
 /// Threads: one at a time.
 class IntervalPower {
  public:
-  /// An interval has ended, over which the mean power was this; absent where it is not known.
-  void add(std::optional<Watts> power) noexcept {
+  /// An interval has ended, over which the mean power was this; absent where it is not known. True
+  /// if no interval before it had as high a power.
+  bool add(std::optional<Watts> power) noexcept {
     last_ = power;
-    if (power) max_ = std::max(max_.value_or(*power), *power);
     ++count_;
+    const bool is_highest = power && (!max_ || *power > *max_);
+    if (is_highest) max_ = power;
+    return is_highest;
   }
 
   /// The part of a window after its last whole interval: not in `max`.

@@ -104,7 +104,7 @@ void add_domains(Page& page, const EnergyReport& energy) {
   for (const DomainFigure& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
     table.rows.push_back({domain.domain.name(), energy_text(figure),
-                          power_text(figure, figure.mean), power_text(figure, figure.max),
+                          power_text(figure, figure.mean), peak_text(figure),
                           fmt::format("{}, {}", domain.source, to_string(figure.method)),
                           remarks_on(domain)});
   }
