@@ -78,6 +78,12 @@ where they are the only sensor and the power changes after the newest values, wh
 of a second, and where a filter follows rises sooner than falls and hides how much the power swings: the cells are
 named in [averages.md](averages.md).
 
+**A counter that pauses** for longer than it is known to be renewed in, and is read rarely, shows that in no reading: a pause
+of 15 ms every 30 ms leaves the ± of a window of a second at 60 to 80 % of the truths. `wattle sensors --measure` sees
+such pauses and keeps them, and a lane that reads at the counter's pace sees them itself: then each of 81 cells of
+`uncertainty_coverage_test` is covered. Sums of such runs, and other sums whose ± is not promised, or is more than three times
+as wide as the error, are named in [sums.md](sums.md).
+
 ## Where the ± and the flags are
 
 The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of-a-domain).
@@ -87,18 +93,19 @@ The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of
 |---|---|---|
 | `run`: energies of domains and of all of them | beside each; JSON: `uncertainty_j`, `common_j` | last column, also of the total; JSON: `flags`, `total_flags` |
 | `run`: mean power | the last digit that the energy's ± supports | of its energy |
-| `run`: highest power, `--series` | none | none |
+| `run`: highest power | the last digit that the ± of its interval supports; JSON: `max_uncertainty_w` | of its energy |
+| `run --series` | next to the last column | last column |
 | phases | beside the energy; JSON as above | JSON |
 | `report` | beside the energy of each machine and of all; JSON: of each run too | last column; JSON: of each machine and run |
-| `history` | beside the energy | `history show ID` |
+| `history list`, `history show` | beside the energy | next column; JSON, CSV: `energy_flags` |
 | `bench` | in the 95 % interval of the mean; `sd` is how much runs differ | a note; JSON: `energy_flags` of each run |
-| `bench`: CSV, Markdown and other tables | `sd` alone | none |
+| `bench`: CSV, Markdown and other tables | in the 95 % interval of the mean, beside `sd` | CSV: `energy_flags`; else in the cell of that interval |
 | `compare` | in the 95 % interval | a note |
-| `energy`: lines, CSV, JSON | beside it | last column |
-| `power`: lines, CSV, JSON | the last digit that is supported; JSON and CSV: none | last column |
+| `energy`, `power`: lines | at the end of the line: of the total, or of the only device | after it, of all devices |
+| `energy`, `power`: totals, CSV, JSON | beside each energy; JSON, CSV: `uncertainty_j`, `uncertainty_w` | last column |
 | `summary`, hw_samples.csv | beside it | JSON; `energy_flag_NAME` |
-| `/metrics` | `wattle_energy_uncertainty_joules` | none |
-| `top` | none | none |
+| `/metrics` | `wattle_energy_uncertainty_joules` of energies that the daemon adds up | `wattle_power_coverage_ratio` below 1 for `partial_coverage`; no others |
+| `top` | beside the energy; of the power the last digit that is supported; JSON: `uncertainty_j` | last column; JSON: `flags` |
 
 ## What real boards showed
 
