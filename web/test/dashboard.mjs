@@ -8,6 +8,7 @@
 // NVML: the fake one of the tests. --images writes pictures for the docs instead.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
+import {createHmac} from "node:crypto";
 import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {createServer} from "node:net";
@@ -16,6 +17,7 @@ import {parseArgs} from "node:util";
 
 import {Browser} from "./browser.mjs";
 import {Daemon, gpusOf} from "./daemon.mjs";
+import {Feed} from "./feed.mjs";
 import {Machine} from "./machine.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -99,6 +101,27 @@ const checks = {
     await page.evaluate(`() => document.getElementById("restart").click()`);
     const row = (await rows(page))["CPU package 0"];
     assert.equal(row[2], "–", "counting starts again with the next reading");
+    await page.close();
+  },
+
+  "a burst between two readings is in the energy": async () => {
+    const page = await browser.open(url);
+    await isLive(page);
+    // What the first package has beyond 40 J for 25 J of the second one.
+    const more = (least, most) => eventually(page, `() => {
+      const joules = (name) => {
+        const text = [...document.querySelectorAll("#rows tr")].find((row) => row.textContent.startsWith(name)).children[3].textContent;
+        return parseFloat(text) * (/^[\\d.]+ kJ/.test(text) ? 1000 : 1);
+      };
+      const found = joules("CPU package 0") - 1.6 * joules("CPU package 1");
+      return found >= ${least} && found <= ${most} ? \`\${found} J\` : null;
+    }`, `the first package has ${least} to ${most} J more`);
+    await more(-15, 15);
+    for (let i = 0; i < 5; ++i) {
+      machine.burst(80);
+      await pause(400);
+    }
+    await more(385, 415);
     await page.close();
   },
 
@@ -338,6 +361,98 @@ const checks = {
   },
 };
 
+// The seconds of the page are those of this program: `seconds(page, n)` lets n of them pass, and returns how often the
+// page was drawn.
+const heldSeconds = `(() => {
+  const seconds = window.heldSeconds = [];
+  const [interval, frame] = [window.setInterval, window.requestAnimationFrame];
+  window.setInterval = (call, ms, ...rest) => (ms === 1000 ? seconds.push(call) : interval(call, ms, ...rest));
+  window.drawnFrames = 0;
+  window.requestAnimationFrame = (call) => (++window.drawnFrames, frame(call));
+})()`;
+const seconds = (page, count) => page.evaluate(`async (count) => {
+  const before = window.drawnFrames;
+  for (let i = 0; i < count; ++i) {
+    for (const call of window.heldSeconds) call();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return window.drawnFrames - before;
+}`, count);
+
+// A page of a daemon that is played.
+async function withFeed(options, call) {
+  const feed = new Feed({speed: 1, ...options});
+  const address = await feed.start();
+  const page = await browser.open("about:blank");
+  try {
+    const loaded = new Promise((resolve) => page.once("Page.loadEventFired", resolve));
+    await call({feed, page, go: async () => {
+      await page.send("Page.navigate", {url: address});
+      await loaded;
+    }});
+  } finally {
+    await page.close();
+    feed.close();
+  }
+}
+
+async function checkManyDevices() {
+  for (const [gpus, expected] of [[2, 12], [28, 6], [140, 3]]) {
+    await withFeed({gpus}, async ({page, go}) => {
+      await page.send("Page.addScriptToEvaluateOnNewDocument", {source: heldSeconds});
+      await go();
+      await eventually(page, `() => (window.heldSeconds ?? []).forEach((call) => call()) ||
+        document.querySelectorAll("#rows tr").length === ${gpus + 4} &&
+        [...document.querySelectorAll("#rows tr")].every((row) => row.children[1].textContent !== "–")`, "all devices are shown");
+      // What it learns at its start is drawn at once.
+      await pause(4000);
+      await seconds(page, 4);
+      assert.equal(await seconds(page, 12), expected, `drawings of ${gpus + 4} devices in 12 seconds`);
+    });
+  }
+}
+
+async function checkEarlierDaemon() {
+  await withFeed({refuses: ["hold_ms", "max_age"]}, async ({feed, page, go}) => {
+    await go();
+    await isLive(page);
+    assert.ok(feed.refused > 0, "the daemon has refused what it does not know");
+    await eventually(page, `() => /^±[\\d.]+ J, /.test(document.getElementById("energy-note").textContent)`, "its energies are shown");
+    const before = feed.refused;
+    await pause(5000);
+    assert.equal(feed.refused, before, "it is not asked again for what it does not know");
+  });
+}
+
+// The daemon ends a stream with its token.
+async function checkExpiry() {
+  const key = join(daemon.folder, "short-key");
+  writeFileSync(key, "s".repeat(40), {mode: 0o600});
+  const locked = new Daemon(wattled, {sysfs: machine.sysfs, nvml, gpus: gpusOf("NVIDIA A40"), words: ["--signing-key-path", key]});
+  // Taken for 60 s after its end.
+  const token = (leftS) => {
+    const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const signed = `${part({alg: "HS256", typ: "JWT"})}.${part({sub: "wall", scopes: ["gpu-read", "cpu-read"],
+      exp: Math.floor(Date.now() / 1000) + leftS})}`;
+    return `${signed}.${createHmac("sha256", "s".repeat(40)).update(signed).digest("base64url")}`;
+  };
+  const page = await browser.open(await locked.start());
+  try {
+    await eventually(page, `() => document.getElementById("door").open`, "a token is asked for");
+    await enterToken(page, token(-52));
+    await isLive(page);
+    await eventually(page, `() => document.getElementById("door").open &&
+      document.getElementById("door-why").textContent.includes("expired")`, "a new token is asked for, with the reason");
+    assert.equal((await rows(page))["CPU package 0"][0], "–", "the power is unknown meanwhile");
+    await enterToken(page, token(3600));
+    await isLive(page);
+    assert.equal(await page.evaluate(`() => document.getElementById("door").open`), false);
+  } finally {
+    await page.close();
+    await locked.close();
+  }
+}
+
 async function checkToken() {
   const key = join(daemon.folder, "key");
   writeFileSync(key, "k".repeat(40), {mode: 0o600});
@@ -539,6 +654,9 @@ try {
   } else {
     for (const [name, call] of Object.entries(checks)) await check(name, call);
     await check("a token is asked for once, and kept nowhere", checkToken);
+    await check("a token that expires is asked for again", checkExpiry);
+    await check("a page of many devices is drawn less often", checkManyDevices);
+    await check("a daemon of an earlier version is followed", checkEarlierDaemon);
     await check("several machines are kept apart, and added", checkMachines);
     await check("machines that the user enters are followed", checkEnteredMachines);
     await check("a machine that does not allow the page gives it nothing", checkForbidden);

@@ -8,9 +8,10 @@ const policy = readFileSync(new URL("dashboard.csp", built), "utf8");
 const kPackages = [["package_0", 60], ["dram_0", 7.5], ["package_1", 48], ["dram_1", 6]];
 
 export class Feed {
-  // A reading per second of its clock.
-  constructor({speed, gpus = 2}) {
-    Object.assign(this, {speed, started: Date.now()});
+  // A reading per second of its clock. `refuses`: parameters that this daemon does not know.
+  constructor({speed, gpus = 2, refuses = []}) {
+    Object.assign(this, {speed, refuses, started: Date.now()});
+    this.refused = 0;
     this.devices = [...kPackages, ...Array.from({length: gpus}, (_, i) => [`nvidia_gpu_${i}`, 180 + i])];
     this.gpus = gpus;
     this.streams = new Set();
@@ -53,6 +54,10 @@ export class Feed {
 
   answer(request, response) {
     const {pathname, searchParams} = new URL(request.url, "http://localhost");
+    if (this.refuses.some((name) => searchParams.has(name))) {
+      ++this.refused;
+      return response.writeHead(400).end("Query deserialize error: unknown field");
+    }
     const json = (value) => response.setHeader("Content-Type", "application/json").end(JSON.stringify(value));
     const kind = /^\/(gpu|cpu)\/stream_power$/.exec(pathname)?.[1];
     if (kind) {

@@ -13,9 +13,15 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/// Changes a text only where it differs: a page that stays open for days does no work for nothing.
+/// Changes a text only where it differs: a page that stays open for days does no work for nothing. A node that changes
+/// costs the browser less than a new one.
 export function setText(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+  const node = element.firstChild;
+  if (text === "" || !(node instanceof Text) || node.nextSibling !== null) {
+    if (element.textContent !== text) element.textContent = text;
+  } else if (node.data !== text) {
+    node.data = text;
+  }
 }
 
 /// A number with a small unit; a dash where there is none.
@@ -27,6 +33,12 @@ export function setNumber(element: HTMLElement, parts: [string, string] | null, 
     const dash = make("span", "", "–");
     dash.setAttribute("aria-hidden", "true");
     element.replaceChildren(dash, make("span", "visually-hidden", "unknown"));
+    return;
+  }
+  const [number, unit] = [element.firstChild, element.lastChild];
+  if (prefix === "" && number instanceof Text && number.nextSibling === unit && unit instanceof HTMLElement) {
+    number.data = parts[0];
+    setText(unit, ` ${parts[1]}`);
     return;
   }
   element.replaceChildren(...(prefix ? [make("span", "prefix", prefix)] : []), parts[0], make("span", "unit", ` ${parts[1]}`));

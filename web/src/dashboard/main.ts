@@ -16,7 +16,9 @@ import {kColumns, kColumnS, kUnknown} from "./series";
 import {pause} from "./server";
 import {doubtText, isOld, showLegend, showRefusals, showRows, showShares, summaryOf} from "./view";
 
-const kDrawMs = 1000;
+/// To draw the page costs the browser about the same for each device: that of many is drawn less often.
+const kDevicesPerS = 16;
+const kLongestDrawS = 4;
 /// How long after its time a column is known: a second may pass until a stream shows that a value still holds.
 const kBehindS = 2;
 /// Plots of devices are drawn in turn: each moves by about a pixel per second.
@@ -61,6 +63,8 @@ class Dashboard {
   private isPaused = false;
   private isDue = false;
   private turn = 0;
+  /// Seconds since it was drawn.
+  private undrawn = 0;
   private titled = 0;
   private stop = new AbortController();
 
@@ -87,7 +91,7 @@ class Dashboard {
       const cards = this.sections.flatMap(({cards}) => [...cards.values()]);
       for (const plot of [this.totalPlot, ...cards.map((card) => card.plot)]) plot.redraw();
     });
-    setInterval(() => this.drawSoon(), kDrawMs);
+    setInterval(() => (++this.undrawn >= this.drawS ? this.drawSoon() : undefined), 1000);
     this.connect();
   }
 
@@ -96,6 +100,10 @@ class Dashboard {
   }
   private get devices(): Device[] {
     return this.machines.flatMap(({model}) => model.sorted);
+  }
+  /// How often it is drawn, in seconds.
+  private get drawS(): number {
+    return Math.min(kLongestDrawS, Math.max(1, Math.ceil(this.devices.length / kDevicesPerS)));
   }
 
   private isNamed(machine: Machine, entered: string): boolean {
@@ -203,6 +211,7 @@ class Dashboard {
     this.isDue = true;
     requestAnimationFrame(() => {
       this.isDue = false;
+      this.undrawn = 0;
       this.draw();
     });
   }
@@ -328,7 +337,7 @@ class Dashboard {
     ++this.turn;
     const key = isLive ? "" : `${span.start} ${span.count}`;
     const visible = this.sections.flatMap(({cards}) => [...cards.values()]).filter(({isVisible}) => isVisible).length;
-    const every = Math.max(2, Math.ceil(visible / kPlotsPerS));
+    const every = Math.max(2, Math.ceil(visible / (kPlotsPerS * this.drawS)));
     for (const section of this.sections) section.drawPlots(this.turn, every, key, span, (device) => columns(section.machine, device));
   }
 }

@@ -144,6 +144,7 @@ export class Model {
   readonly devices = new Map<string, Device>();
   refused: Refusal[] = [];
   cpuLimit: Discovery["cpu_limit"] | null = null;
+  private order: Device[] | null = null;
   private gpus = new Map<number, string>();
   private cpus = new Map<number, {domain: string; memory: string | null}>();
 
@@ -153,17 +154,20 @@ export class Model {
   get sorted(): Device[] {
     const order: Category[] = ["cpu", "memory", "gpu", "other"];
     const place = (device: Device) => order.indexOf(device.category) + (device.isAdditive ? 0 : order.length);
-    return [...this.devices.values()].map((device) => ({device, place: place(device)}))
+    return this.order ??= [...this.devices.values()].map((device) => ({device, place: place(device)}))
       .sort((a, b) => a.place - b.place || kCollator.compare(a.device.domain, b.device.domain)).map(({device}) => device);
   }
 
   device(domain: string): Device {
     let device = this.devices.get(domain);
-    if (!device) this.devices.set(domain, device = new Device(domain, this.windows, this.now));
+    if (device) return device;
+    this.order = null;
+    this.devices.set(domain, device = new Device(domain, this.windows, this.now));
     return device;
   }
 
   discover(found: Discovery): void {
+    this.order = null;
     for (const device of this.devices.values()) device.isStreamed = false;
     this.gpus = new Map(found.gpus.map(({id, domain, name}) => {
       const device = this.device(domain ?? `gpu_${id}`);
@@ -244,6 +248,7 @@ export class Model {
   /// The text of /metrics at `time`. True if it shows devices that were not there before.
   takeMetrics(text: string, time: number): boolean {
     const before = this.devices.size;
+    this.order = null;
     const samples = readMetrics(text);
     const by = (name: string) => samples.filter((sample) => sample.name === name && sample.labels["domain"]);
     const valueOf = (list: Sample[], domain: string) =>

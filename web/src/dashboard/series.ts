@@ -71,10 +71,10 @@ export class Series {
     const last = Math.round(end / kColumnS);
     const kept = this.shown.length === count ? Math.min(this.changed, this.shownEnd) : 0;
     const shift = last - this.shownEnd;
-    this.shown = Array.from({length: count}, (_, i) => {
-      const number = last - count + i;
-      return (number < kept ? this.shown[i + shift] : undefined) ?? this.columnOf(number);
-    });
+    const first = last - count;
+    const columns = shift < 0 ? [] : this.shown.slice(shift, Math.max(shift, shift + kept - first));
+    while (columns.length < count) columns.push(this.columnOf(first + columns.length));
+    this.shown = columns;
     this.shownEnd = last;
     this.changed = last;
     return this.shown;

@@ -14,6 +14,8 @@ const kSilenceMs = 8000;
 const kReadMs = 250;
 const kFirstPauseMs = 500;
 const kLongestPauseMs = 8000;
+/// What saves work, and what a daemon of an earlier version refuses as a parameter that it does not know.
+const kSavings = /[?&](hold_ms|max_age)=[^&]*/g;
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -28,6 +30,8 @@ async function errorOf(response: Response): Promise<Problem> {
 export class Server {
   private token: string | null = null;
   private asked: Promise<string> | null = null;
+  /// It is of an earlier version.
+  private isPlain = false;
 
   /// `origin`: "" is the daemon that served this page. `askForToken` is called where the daemon wants one: with why
   /// the last one was not taken, or "". The token goes to this origin alone.
@@ -89,6 +93,19 @@ export class Server {
   }
 
   private async get(path: string, signal?: AbortSignal): Promise<Response> {
+    const plain = path.replace(kSavings, "");
+    if (plain === path || this.isPlain) return this.request(plain, signal);
+    try {
+      return await this.request(path, signal);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 400) throw error;
+      const response = await this.request(plain, signal);
+      this.isPlain = true;
+      return response;
+    }
+  }
+
+  private async request(path: string, signal?: AbortSignal): Promise<Response> {
     for (let reason = ""; ;) {
       // It may have been aborted while the token was asked for.
       signal?.throwIfAborted();
