@@ -12,7 +12,7 @@ namespace wattle {
 namespace {
 
 /// Beyond the longest line.
-constexpr std::size_t kBufferBytes = std::size_t{192} << 10U;
+constexpr std::size_t kBufferBytes = std::size_t{64} << 10U;
 
 }  // namespace
 

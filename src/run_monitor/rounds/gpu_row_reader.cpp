@@ -25,70 +25,47 @@ constexpr std::size_t kMostShown = 40;  // bytes of a cell in a message
 constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
                                                   "gpu_serial", "pci.bus_id", "gpu_bus_id"};
 
+constexpr std::size_t kMaskBits = 64;
+
+/// A bit for each of at most 64 bytes that is a comma, the first byte in the lowest one.
+inline std::uint64_t commas_in(std::string_view text) noexcept {
+  const char* const bytes = text.data();
+  std::uint64_t commas = 0;
+  std::size_t i = 0;
 #ifdef __SSE2__
-
-constexpr std::size_t kStepBytes = sizeof(__m128i);
-constexpr std::size_t kBitsPerByte = 1;
-
-/// A bit for each byte that is a comma, the first byte in the lowest one.
-inline std::uint64_t commas_in(const char* bytes) noexcept {
-  __m128i block;
-  std::memcpy(&block, bytes, sizeof block);
-  const __m128i found = _mm_cmpeq_epi8(block, _mm_set1_epi8(','));
-  return static_cast<unsigned>(_mm_movemask_epi8(found));
-}
-
-#else
-
-constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
-constexpr std::size_t kBitsPerByte = 8;
-
-/// The highest bit of each byte that is a comma, the first byte in the lowest ones.
-inline std::uint64_t commas_in(const char* bytes) noexcept {
-  constexpr std::uint64_t kEach = 0x0101010101010101;
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  word ^= kEach * ',';  // now a comma is a zero
-  const std::uint64_t low_bits = (word & kEach * 0x7F) + kEach * 0x7F;
-  return ~(low_bits | word) & kEach * 0x80;
-}
-
+  constexpr std::size_t kStep = sizeof(__m128i);
+  const auto of_step = [bytes](std::size_t begin) {
+    __m128i block;
+    std::memcpy(&block, bytes + begin, sizeof block);
+    const __m128i found = _mm_cmpeq_epi8(block, _mm_set1_epi8(','));
+    return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(found))} << begin;
+  };
+  for (; i + kStep <= text.size(); i += kStep) commas |= of_step(i);
+  if (i != 0 && i < text.size()) return commas | of_step(text.size() - kStep);
 #endif
+  for (; i < text.size(); ++i) commas |= std::uint64_t{bytes[i] == ',' ? 1U : 0U} << i;
+  return commas;
+}
 
 }  // namespace
 
 std::size_t GpuRowReader::split(std::string_view line) noexcept {
-  const char* const data = line.data();
-  const char* begin = data;
+  const char* begin = line.data();
   std::string_view* cell = cells_.data();
   const std::string_view* const last = cell + kMostColumns;
-  const auto end_cell = [&](const char* end) {
-    if (cell == last) return false;
-    *cell++ = std::string_view(begin, static_cast<std::size_t>(end - begin));
-    return true;
-  };
-  const auto end_at_comma = [&](const char* comma) {
-    const bool has_room = end_cell(comma);
-    begin = comma + 1;
-    return has_room;
-  };
-  bool has_room = true;
-  std::size_t i = 0;
-  for (; i + kStepBytes <= line.size() && has_room; i += kStepBytes) {
-    for (std::uint64_t commas = commas_in(data + i); commas != 0 && has_room;
-         commas &= commas - 1) {
-      has_room = end_at_comma(data + i +
-                              static_cast<std::size_t>(std::countr_zero(commas)) / kBitsPerByte);
+  cells_[kNone] = {};
+  for (std::size_t i = 0; i < line.size(); i += kMaskBits) {
+    const std::string_view part = line.substr(i, kMaskBits);
+    for (std::uint64_t commas = commas_in(part); commas != 0; commas &= commas - 1) {
+      if (cell == last) return kMostColumns + 1;
+      const char* const comma = part.data() + std::countr_zero(commas);
+      *cell++ = std::string_view(begin, static_cast<std::size_t>(comma - begin));
+      begin = comma + 1;
     }
   }
-  for (; i < line.size() && has_room; ++i) {
-    if (line[i] == ',') has_room = end_at_comma(data + i);
-  }
-  has_room = has_room && end_cell(data + line.size());
-  const auto count = static_cast<std::size_t>(cell - cells_.data());
-  cells_[kNone] = {};
-  return has_room ? count : kMostColumns + 1;
+  if (cell == last) return kMostColumns + 1;
+  *cell++ = std::string_view(begin, static_cast<std::size_t>(line.data() + line.size() - begin));
+  return static_cast<std::size_t>(cell - cells_.data());
 }
 
 bool GpuRowReader::take_header(std::string_view line) {

@@ -25,7 +25,6 @@ float missing_cost(std::size_t missing, std::uint32_t torn) noexcept {
 
 /// A way from one position to another.
 struct Move {
-  float cost = 0.0F;
   std::uint8_t missing = 0;
   bool is_copy = false;
   std::uint16_t from = 0;
@@ -213,19 +212,16 @@ Forward go_forward(std::size_t count, std::size_t n, const Costs& own, Moves& mo
     const auto best = std::ranges::min_element(before);
     for (std::size_t s = 0; s < n; ++s) {
       now[s] = *best + moves.jump();
-      forward.ways[i * n + s] = {.cost = moves.jump(),
-                                 .missing = kAny,
+      forward.ways[i * n + s] = {.missing = kAny,
                                  .from = static_cast<std::uint16_t>(best - before.begin())};
     }
-    moves.each(i,
-               [&](std::size_t at, std::size_t to, float cost, std::uint8_t missing, bool is_copy) {
-                 if (before[at] + cost >= now[to]) return;
-                 now[to] = before[at] + cost;
-                 forward.ways[i * n + to] = {.cost = cost,
-                                             .missing = missing,
-                                             .is_copy = is_copy,
-                                             .from = static_cast<std::uint16_t>(at)};
-               });
+    moves.each(
+        i, [&](std::size_t at, std::size_t to, float cost, std::uint8_t missing, bool is_copy) {
+          if (before[at] + cost >= now[to]) return;
+          now[to] = before[at] + cost;
+          forward.ways[i * n + to] = {
+              .missing = missing, .is_copy = is_copy, .from = static_cast<std::uint16_t>(at)};
+        });
     for (std::size_t s = 0; s < n; ++s) now[s] += own[i * n + s];
   }
   return forward;

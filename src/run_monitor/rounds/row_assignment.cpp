@@ -99,17 +99,15 @@ void RowAssigner::doubt(Outcome outcome, const char* reason) {
   reason_ = reason;
 }
 
-void RowAssigner::add(const GpuRow& row, std::vector<AssignedRow>& assigned) {
-  if (outcome_ == Outcome::unknown) {
-    assigned.push_back({.row = row});
-    return;
-  }
+void RowAssigner::add(const GpuRow& row, const TakeRow& take) {
+  if (outcome_ == Outcome::unknown) return take(row, std::nullopt);
+  if (rows_.empty()) rows_.reserve(kRowsAtATime);
   rows_.push_back(row);
-  if (rows_.size() >= kRowsAtATime) solve(false, assigned);
+  if (rows_.size() >= kRowsAtATime) solve(false, take);
 }
 
-void RowAssigner::end(std::vector<AssignedRow>& assigned) {
-  solve(true, assigned);
+void RowAssigner::end(const TakeRow& take) {
+  solve(true, take);
   const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
   if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
   for (const Track& track : tracks_) {
@@ -140,7 +138,7 @@ void RowAssigner::read_traces() {
   order_begin_ = 0;
 }
 
-void RowAssigner::solve(bool is_end, std::vector<AssignedRow>& assigned) {
+void RowAssigner::solve(bool is_end, const TakeRow& take) {
   read_traces();
   std::size_t done = 0;
   while (order_ && done < traces_.size()) {
@@ -151,7 +149,7 @@ void RowAssigner::solve(bool is_end, std::vector<AssignedRow>& assigned) {
     // Where the order changes at the end of the block, the next rows show how.
     const std::size_t rest = traces_.size() - done;
     if (!is_end && rest < kRowsAtATime / 2) {
-      emit(done - std::min(done, 2 * gpus), assigned);
+      emit(done - std::min(done, 2 * gpus), take);
       return;
     }
     find_orders(done);
@@ -159,13 +157,12 @@ void RowAssigner::solve(bool is_end, std::vector<AssignedRow>& assigned) {
   }
   if (!order_ && !traces_.empty()) find_orders(0);
   const std::size_t held_back = order_ ? 2 * order_->model.gpus() : 0;
-  emit(is_end ? traces_.size() : traces_.size() - std::min(traces_.size(), held_back), assigned);
+  emit(is_end ? traces_.size() : traces_.size() - std::min(traces_.size(), held_back), take);
 }
 
-bool RowAssigner::is_usual(const RowTrace& row) const noexcept {
+bool RowAssigner::is_usual(const RowTrace& row, std::size_t position) const noexcept {
   const RoundModel& model = order_->model;
   const RowTrace& last = order_->last;
-  const std::size_t position = (order_->last_position + 1) % model.gpus();
   const auto gap_ms = static_cast<double>(row.time_ms - last.time_ms);
   if (row.torn_before != 0 || row.is_copy_of(last)) return false;
   if (!model.is_usual_gap(order_->last_position, gap_ms)) return false;
@@ -181,8 +178,7 @@ void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) 
   orders_[trace] = unlinked_orders_;
   if (is_sure) found_[trace] = track;
   Track& of_row = tracks_[track];
-  std::ranges::copy_backward(of_row.recent.begin(), of_row.recent.end() - 1, of_row.recent.end());
-  of_row.recent.front() = traces_[trace];
+  of_row.recent = {traces_[trace], of_row.recent[0], of_row.recent[1]};
   ++of_row.rows;
   order_->last_position = position;
   order_->last = traces_[trace];
@@ -191,10 +187,11 @@ void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) 
 }
 
 std::size_t RowAssigner::follow(std::size_t from) {
-  for (; from < traces_.size() && is_usual(traces_[from]); ++from) {
-    order_->memory.add(order_->place_of((order_->last_position + 1) % order_->model.gpus()),
-                       traces_[from]);
-    assign(from, (order_->last_position + 1) % order_->model.gpus(), true);
+  for (; from < traces_.size(); ++from) {
+    const std::size_t position = order_->next_position();
+    if (!is_usual(traces_[from], position)) break;
+    order_->memory.add(order_->place_of(position), traces_[from]);
+    assign(from, position, true);
   }
   return from;
 }
@@ -366,7 +363,7 @@ std::optional<std::size_t> RowAssigner::earlier_track(std::size_t place,
   return std::nullopt;
 }
 
-void RowAssigner::emit(std::size_t traces, std::vector<AssignedRow>& assigned) {
+void RowAssigner::emit(std::size_t traces, const TakeRow& take) {
   const bool is_all = traces >= traces_.size();
   // An order cannot be followed from before its first row.
   if (!is_all) traces = std::max(traces, std::min(traces_.size(), order_begin_ + 1));
@@ -386,7 +383,7 @@ void RowAssigner::emit(std::size_t traces, std::vector<AssignedRow>& assigned) {
       if (positions_[trace - 1] != kNoPosition) ++ordered_rows_;
       if (track) ++assigned_rows_;
     }
-    assigned.push_back({.row = row, .track = track});
+    take(row, track);
   }
   whole_rows_ += trace;
   if (order_ && trace > 0) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,9 @@ namespace wattle {
 /// length. Threads: one at a time.
 class RowAssigner {
  public:
-  /// A row, and its track: rows of one GPU, if `outcome` is `each`. Absent where that is unknown.
-  struct AssignedRow {
-    GpuRow row;
-    std::optional<std::size_t> track{};
-  };
+  /// Takes a row, and its track: rows of one GPU, if `outcome` is `each`. Absent where that is
+  /// unknown.
+  using TakeRow = std::function<void(const GpuRow& row, std::optional<std::size_t> track)>;
   enum class Outcome : std::uint8_t {
     each,        ///< each track is a GPU
     total_only,  ///< only the sum of all tracks is known
@@ -38,10 +37,10 @@ class RowAssigner {
   /// The number of GPUs, where something else shows it; before the first row.
   void expect_gpus(std::size_t gpus) { gpus_ = gpus; }
 
-  /// Takes the next row. Rows whose tracks become known are added to `assigned`.
-  void add(const GpuRow& row, std::vector<AssignedRow>& assigned);
-  /// There are no more rows: adds those that are left to `assigned`.
-  void end(std::vector<AssignedRow>& assigned);
+  /// The next row. Gives `take` the rows whose tracks become known, in their order.
+  void add(const GpuRow& row, const TakeRow& take);
+  /// There are no more rows: gives `take` those that are left.
+  void end(const TakeRow& take);
 
   /// After `end`.
   [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }
@@ -72,19 +71,23 @@ class RowAssigner {
     std::size_t rows = 0;  ///< that were assigned
     MemoryInUse memory;    ///< of the GPUs by place
     [[nodiscard]] std::size_t place_of(std::size_t position) const noexcept {
-      return (position + model.gpus() - first) % model.gpus();
+      return position >= first ? position - first : position + model.gpus() - first;
+    }
+    [[nodiscard]] std::size_t next_position() const noexcept {
+      return last_position + 1 == model.gpus() ? 0 : last_position + 1;
     }
   };
 
   /// Assigns rows that wait; all of them if `is_end`.
-  void solve(bool is_end, std::vector<AssignedRow>& assigned);
+  void solve(bool is_end, const TakeRow& take);
   void read_traces();
   /// Follows the order while the rows do. Returns the first that does not, or their number.
   [[nodiscard]] std::size_t follow(std::size_t from);
   /// True if the rows from `from` on return to the order; then `from` is the first that is not
   /// assigned.
   [[nodiscard]] bool step_over(std::size_t& from);
-  [[nodiscard]] bool is_usual(const RowTrace& row) const noexcept;
+  /// True for a row of that position, in its time.
+  [[nodiscard]] bool is_usual(const RowTrace& row, std::size_t position) const noexcept;
   void assign(std::size_t trace, std::size_t position, bool is_sure);
   /// Looks for the order of the rows from `from` on, again.
   void find_orders(std::size_t from);
@@ -100,7 +103,7 @@ class RowAssigner {
   void forget_last_round();
   /// True if the writer may have stopped since the last row that was assigned.
   [[nodiscard]] bool is_after_break(std::size_t begin) const;
-  void emit(std::size_t traces, std::vector<AssignedRow>& assigned);
+  void emit(std::size_t traces, const TakeRow& take);
   void doubt(Outcome outcome, const char* reason);
 
   std::optional<std::size_t> gpus_;

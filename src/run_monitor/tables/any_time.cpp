@@ -270,30 +270,28 @@ bool is_ambiguous_date(std::string_view text) noexcept {
   return year && year->digits == 4 && !in_order(first->value, second->value, year->value);
 }
 
-std::optional<std::int64_t> TimeReader::read(std::string_view text) noexcept {
-  constexpr std::size_t kBytes = kMinuteBytes + 6;  // "09.123"
-  if (is_of_nvidia_smi_ && text.size() == kBytes &&
-      std::memcmp(text.data(), minute_.data(), kMinuteBytes) == 0) {
-    const auto digit = [&](std::size_t at) { return static_cast<unsigned>(text[at] - '0'); };
-    const std::array<unsigned, 5> digits = {digit(17), digit(18), digit(20), digit(21), digit(22)};
-    const bool are_digits = std::ranges::all_of(digits, [](unsigned d) { return d <= 9; });
-    const unsigned second = digits[0] * 10 + digits[1];
-    if (are_digits && text[19] == '.' && second <= 60) {
-      return minute_ms_ + static_cast<std::int64_t>(second) * kMsPerSecond +
-             static_cast<std::int64_t>(digits[2] * 100 + digits[3] * 10 + digits[4]);
-    }
-    return std::nullopt;
-  }
+std::optional<std::int64_t> TimeReader::next(std::string_view text) noexcept {
+  if (std::memcmp(text.data(), last_.data(), kMinuteBytes) != 0) return read_any(text);
+  const auto digit = [&](std::size_t at) { return static_cast<unsigned>(text[at] - '0'); };
+  const unsigned second = digit(17) * 10 + digit(18);
+  const bool are_digits = std::max({digit(17), digit(18), digit(20), digit(21), digit(22)}) <= 9;
+  if (!are_digits || text[19] != '.' || second > 60) return std::nullopt;
+  text.copy(last_.data(), kBytes);
+  last_ms_ = minute_ms_ + static_cast<std::int64_t>(second) * kMsPerSecond +
+             static_cast<std::int64_t>(digit(20) * 100 + digit(21) * 10 + digit(22));
+  return last_ms_;
+}
+
+std::optional<std::int64_t> TimeReader::read_any(std::string_view text) noexcept {
   const auto time_ms = parse_local_ms(text);
-  if (time_ms) {
-    is_of_nvidia_smi_ = true;
-    text.copy(minute_.data(), kMinuteBytes);
-    const std::int64_t second = (text[17] - '0') * 10 + (text[18] - '0');
-    const std::int64_t ms = (text[20] - '0') * 100 + (text[21] - '0') * 10 + (text[22] - '0');
-    minute_ms_ = *time_ms - second * kMsPerSecond - ms;
-    return time_ms;
-  }
-  return is_of_nvidia_smi_ ? std::nullopt : parse_any_time_ms(text);
+  if (!time_ms) return is_of_nvidia_smi_ ? std::nullopt : parse_any_time_ms(text);
+  is_of_nvidia_smi_ = true;
+  text.copy(last_.data(), kBytes);
+  const std::int64_t second = (text[17] - '0') * 10 + (text[18] - '0');
+  const std::int64_t ms = (text[20] - '0') * 100 + (text[21] - '0') * 10 + (text[22] - '0');
+  last_ms_ = *time_ms;
+  minute_ms_ = *time_ms - second * kMsPerSecond - ms;
+  return time_ms;
 }
 
 }  // namespace wattle

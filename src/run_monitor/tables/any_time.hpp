@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -23,13 +24,25 @@ namespace wattle {
 class TimeReader {
  public:
   /// See `parse_any_time_ms`.
-  [[nodiscard]] std::optional<std::int64_t> read(std::string_view text) noexcept;
+  [[nodiscard]] std::optional<std::int64_t> read(std::string_view text) noexcept {
+    if (is_of_nvidia_smi_ && text.size() == kBytes) {
+      const bool is_last = std::memcmp(text.data(), last_.data(), kBytes) == 0;
+      return is_last ? last_ms_ : next(text);
+    }
+    return read_any(text);
+  }
 
  private:
+  static constexpr std::size_t kBytes = 23;        ///< "2026/11/21 01:50:09.123"
   static constexpr std::size_t kMinuteBytes = 17;  ///< "2026/11/21 01:50:"
 
+  /// A time of the same minute, mostly.
+  [[nodiscard]] std::optional<std::int64_t> next(std::string_view text) noexcept;
+  [[nodiscard]] std::optional<std::int64_t> read_any(std::string_view text) noexcept;
+
   bool is_of_nvidia_smi_ = false;
-  std::array<char, kMinuteBytes> minute_{};  ///< of the last time
+  std::array<char, kBytes> last_{};  ///< of that form
+  std::int64_t last_ms_ = 0;
   std::int64_t minute_ms_ = 0;
 };
 

@@ -33,8 +33,7 @@ void GpuCsv::take_damaged() {
     RowCounts::take_damaged();
     return;
   }
-  assigner_.add({}, assigned_);
-  count_assigned();
+  assigner_.add({}, counting());
 }
 
 void GpuCsv::take_row(std::string_view line) {
@@ -59,20 +58,15 @@ void GpuCsv::take_row(std::string_view line) {
     count(row.is_good() ? gpu_at(0) : nullptr, row);
     return;
   }
-  assigner_.add(row, assigned_);
-  count_assigned();
+  assigner_.add(row, counting());
 }
 
-void GpuCsv::count_assigned() {
-  for (const RowAssigner::AssignedRow& assigned : assigned_) {
-    if (assigned.track || !assigned.row.whole) {
-      const bool is_used = assigned.track && assigned.row.is_good();
-      count(is_used ? gpu_at(*assigned.track) : nullptr, assigned.row);
-    } else {
-      count_unassigned(assigned.row);
-    }
-  }
-  assigned_.clear();
+RowAssigner::TakeRow GpuCsv::counting() {
+  return [this](const GpuRow& row, std::optional<std::size_t> track) {
+    if (!track && row.whole) return count_unassigned(row);
+    const bool is_used = track && row.is_good();
+    count(is_used ? gpu_at(*track) : nullptr, row);
+  };
 }
 
 /// It is true of the machine, if not of a known GPU.
@@ -133,8 +127,7 @@ GpuCsv::CsvGpu* GpuCsv::gpu_at(std::size_t place) {
 
 GpuCsv GpuCsv::ended() const {
   GpuCsv ended = *this;
-  ended.assigner_.end(ended.assigned_);
-  ended.count_assigned();
+  ended.assigner_.end(ended.counting());
   for (CsvGpu& gpu : ended.gpus_) {
     if (!gpu.has_pace) settle(gpu);
   }

@@ -62,8 +62,8 @@ class GpuCsv : RowCounts {
   };
 
   void take_row(std::string_view line);
-  /// Counts what the rows say whose GPUs were found.
-  void count_assigned();
+  /// Counts what the rows say whose GPUs were found. Valid as long as this.
+  [[nodiscard]] RowAssigner::TakeRow counting();
   /// `gpu`: null for a row that is no good, or has a name that no GPU has.
   void count(CsvGpu* gpu, const GpuRow& row);
   void count_unassigned(const GpuRow& row);
@@ -96,8 +96,7 @@ class GpuCsv : RowCounts {
   RowAssigner assigner_;
   bool is_of_one_gpu_ = false;  ///< something else shows it
   std::string count_evidence_;
-  std::vector<RowAssigner::AssignedRow> assigned_;  ///< reused
-  std::optional<std::int64_t> first_ms_{};          ///< of a row that is whole
+  std::optional<std::int64_t> first_ms_{};  ///< of a row that is whole
   std::int64_t last_ms_ = 0;
   GpuStatistics unassigned_;  ///< of rows whose GPU is not known
   std::uint64_t unassigned_rows_ = 0;

@@ -24,13 +24,7 @@ constexpr std::string_view without_blanks(std::string_view text) noexcept {
   return text;
 }
 
-constexpr bool ends_with_blank(std::string_view text) noexcept {
-  return !text.empty() && is_blank(text.back());
-}
-
 constexpr bool is_unit(char c) noexcept { return is_letter(c) || c == '%' || c == '/'; }
-
-constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
 template <class T>
 std::uint64_t loaded(const char* bytes) noexcept {
@@ -39,9 +33,8 @@ std::uint64_t loaded(const char* bytes) noexcept {
   return value;
 }
 
-/// One to eight characters at the end of a word, the first one in the lowest byte, after zeros.
+/// One to eight characters at the end of a word, the last one in the highest byte.
 std::uint64_t word_of(std::string_view text) noexcept {
-  constexpr std::uint64_t kZeros = 0x3030303030303030;
   const char* const begin = text.data();
   const std::size_t size = text.size();
   std::uint64_t word = static_cast<unsigned char>(*begin);
@@ -52,68 +45,15 @@ std::uint64_t word_of(std::string_view text) noexcept {
     const char* const end = begin + size - sizeof(std::uint16_t);
     word = loaded<std::uint16_t>(begin) | loaded<std::uint16_t>(end) << 8 * (end - begin);
   }
-  return size == kWordBytes ? word : word << 8 * (kWordBytes - size) | kZeros >> 8 * size;
-}
-
-/// The same where eight bytes that end with the text can be read.
-std::uint64_t word_before(std::string_view text) noexcept {
-  constexpr std::uint64_t kZeros = 0x3030303030303030;
-  const std::size_t size = text.size();
-  const auto word = loaded<std::uint64_t>(text.data() + size - kWordBytes);
-  if (size == kWordBytes) return word;
-  const std::uint64_t others = (std::uint64_t{1} << 8 * (kWordBytes - size)) - 1;
-  return (word & ~others) | (kZeros & others);
-}
-
-/// Of a word of digits; false for other characters.
-bool take_digits(std::uint64_t word, std::uint64_t& number) noexcept {
-  constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
-  constexpr std::uint64_t kZeros = 0x3030303030303030;
-  constexpr std::uint64_t kSixes = 0x0606060606060606;
-  if (((word & kHighHalves) ^ kZeros) != 0) return false;
-  if ((((word + kSixes) & kHighHalves) ^ kZeros) != 0) return false;
-  // Pairs, then both halves of the pairs at once.
-  constexpr std::uint64_t kPairs = 0x000000FF000000FF;
-  word = (word - kZeros) * 10 + ((word - kZeros) >> 8U);
-  const std::uint64_t first = (word & kPairs) * (100 + (std::uint64_t{1'000'000} << 32U));
-  const std::uint64_t second = (word >> 16U & kPairs) * (1 + (std::uint64_t{10'000} << 32U));
-  number = (first + second) >> 32U;
-  return true;
-}
-
-/// Exact: both whole numbers are below 2^53, and so the quotient is the nearest to the decimal.
-constexpr std::size_t kMostDigits = 15;
-constexpr std::array<double, kMostDigits + 1> kPowers = {
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-
-/// `parse_plain` of a word of up to eight characters, of which the first is a digit.
-inline bool parse_short(std::uint64_t word, double& value) noexcept {
-  constexpr std::uint64_t kEach = 0x0101010101010101;
-  const std::uint64_t points = word ^ kEach * '.';  // now a point is a zero
-  const std::uint64_t first = (points - kEach) & ~points & kEach * 0x80;
-  std::size_t decimals = 0;
-  if (first != 0) {
-    // What is before the point moves up into its place.
-    const auto place = static_cast<std::size_t>(std::countr_zero(first)) / 8;
-    decimals = kWordBytes - 1 - place;
-    if (decimals == 0) return false;
-    const std::uint64_t before = (std::uint64_t{1} << 8 * place) - 1;
-    const std::uint64_t until = before << 8U | 0xFFU;
-    word = (word & ~until) | (word & before) << 8U | static_cast<unsigned char>('0');
-  }
-  std::uint64_t digits = 0;
-  if (!take_digits(word, digits)) return false;
-  value = static_cast<double>(digits);
-  if (decimals != 0) value /= kPowers[decimals];
-  return true;
+  return word << 8 * (sizeof word - size);
 }
 
 /// The plain numbers that nearly all cells are; false for others, which may be numbers too.
-inline bool parse_plain(std::string_view text, bool has_room, double& value) noexcept {
-  if (text.empty() || text.size() > kMostDigits || !is_digit(text[0])) return false;
+bool parse_plain(std::string_view text, double& value) noexcept {
+  if (text.empty() || text.size() > kMostPlainDigits || !is_digit(text[0])) return false;
   if constexpr (std::endian::native == std::endian::little) {
-    if (text.size() <= kWordBytes) {
-      return parse_short(has_room ? word_before(text) : word_of(text), value);
+    if (text.size() <= sizeof(std::uint64_t)) {
+      return take_plain_word(word_of(text), text.size(), value);
     }
   }
   std::uint64_t digits = 0;
@@ -129,7 +69,7 @@ inline bool parse_plain(std::string_view text, bool has_room, double& value) noe
   }
   if (point + 1 == text.size()) return false;
   const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
-  value = static_cast<double>(digits) / kPowers[decimals];
+  value = static_cast<double>(digits) / kPowersOfTen[decimals];
   return true;
 }
 
@@ -192,17 +132,12 @@ constexpr std::array kUnits = {
     NamedUnit{CellQuantity::power, "\xCE\xBCW", {1.0, 1e6}},
 };
 
-double converted(double value, const UnitFactor& factor) noexcept {
-  return factor == UnitFactor{} ? value : value * factor.times / factor.over;
-}
-
 }  // namespace
 
-Cell parse_cell(std::string_view text, bool has_room) noexcept {
-  has_room = has_room && !ends_with_blank(text);
+Cell parse_any_cell(std::string_view text) noexcept {
   text = without_blanks(text);
   Cell cell{.kind = Cell::CellKind::number};
-  if (parse_plain(text, has_room, cell.value)) return cell;
+  if (parse_plain(text, cell.value)) return cell;
   if (is_missing(text)) return {.kind = Cell::CellKind::missing};
   constexpr Cell kBad{.kind = Cell::CellKind::bad};
   const auto value = take_number(text);
@@ -221,12 +156,11 @@ std::optional<UnitFactor> factor_of(CellQuantity quantity, std::string_view unit
   return known == kUnits.end() ? std::nullopt : std::optional(known->factor);
 }
 
-Cell parse_cell(std::string_view text, const CellUnit& unit, bool has_room) noexcept {
-  has_room = has_room && !ends_with_blank(text);
+Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept {
   text = without_blanks(text);
   Cell cell{.kind = Cell::CellKind::number};
-  if (parse_plain(text, has_room, cell.value)) {
-    cell.value = converted(cell.value, unit.factor);
+  if (parse_plain(text, cell.value)) {
+    cell.value = unit.factor.of(cell.value);
     return cell;
   }
   if (is_missing(text)) return {.kind = Cell::CellKind::missing};
@@ -244,7 +178,7 @@ Cell parse_cell(std::string_view text, const CellUnit& unit, bool has_room) noex
     if (!own || (unit.is_stated && *own != unit.factor)) return kBad;
     factor = *own;
   }
-  cell.value = converted(*value, factor);
+  cell.value = factor.of(*value);
   return cell;
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "run_monitor/tables/plain_number.hpp"
+
 namespace wattle {
 
 /// The content of a cell: a number, a sign that there is none ("[N/A]", "-"), or neither.
@@ -18,8 +20,15 @@ struct Cell {
 };
 
 /// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit after a
-/// blank ("8500 MiB", "60 %"), which does not matter. `has_room`: see below.
-[[nodiscard]] Cell parse_cell(std::string_view text, bool has_room = false) noexcept;
+/// blank ("8500 MiB", "60 %"), which does not matter.
+[[nodiscard]] Cell parse_any_cell(std::string_view text) noexcept;
+
+/// The same. `has_room`: eight bytes that end where `text` does may be read, whatever they are;
+/// then plain numbers are read fast.
+[[nodiscard]] inline Cell parse_cell(std::string_view text, bool has_room = false) noexcept {
+  Cell cell{.kind = Cell::CellKind::number};
+  return has_room && take_plain_cell(text, cell.value) ? cell : parse_any_cell(text);
+}
 
 /// The quantity of a column.
 enum class CellQuantity : std::uint8_t { share, memory, power };
@@ -28,6 +37,9 @@ enum class CellQuantity : std::uint8_t { share, memory, power };
 struct UnitFactor {
   double times = 1.0;
   double over = 1.0;
+  [[nodiscard]] double of(double value) const noexcept {
+    return *this == UnitFactor{} ? value : value * times / over;
+  }
   friend bool operator==(const UnitFactor&, const UnitFactor&) = default;
 };
 
@@ -43,9 +55,17 @@ struct CellUnit {
 };
 
 /// In the unit of the figures. A unit in the cell counts; it is bad if the header states another
-/// one. `has_room`: eight bytes that end where `text` does may be read, whatever they are.
-[[nodiscard]] Cell parse_cell(std::string_view text, const CellUnit& unit,
-                              bool has_room = false) noexcept;
+/// one.
+[[nodiscard]] Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept;
+
+/// The same; `has_room` as above.
+[[nodiscard]] inline Cell parse_cell(std::string_view text, const CellUnit& unit,
+                                     bool has_room = false) noexcept {
+  Cell cell{.kind = Cell::CellKind::number};
+  if (!has_room || !take_plain_cell(text, cell.value)) return parse_any_cell(text, unit);
+  cell.value = unit.factor.of(cell.value);
+  return cell;
+}
 
 /// False for what cannot be a part of a whole in percent: torn lines make such numbers.
 [[nodiscard]] inline bool is_share(const Cell& cell) noexcept {

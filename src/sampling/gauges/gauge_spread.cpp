@@ -89,27 +89,38 @@ double Innovations::squares() const noexcept {
 }
 
 void Recurrence::add(double value, std::uint64_t samples) noexcept {
-  constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer samples
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(samples, kMostSamples); ++i) {
-    double most = 0.0;
-    const std::size_t lags = std::min<std::uint64_t>(changing_, kMostSamples);
-    for (std::size_t lag = 1; lag <= lags; ++lag) {
-      const double change = value - before_[lag - 1];
-      came_back_[lag] += change * change < kNothing * most ? 1 : 0;
-      most = std::max(most, change * change);
-      changed_[lag] += most > 0.0 ? 1 : 0;
-    }
-    std::ranges::copy_backward(before_.begin(), before_.end() - 1, before_.end());
-    before_[0] = value;
-    ++changing_;
+    add_sample(value);
   }
+}
+
+// Of a table of any length it is done for each row, too.
+void Recurrence::add_sample(double value) noexcept {
+  constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer samples
+  const std::size_t lags = std::min<std::uint64_t>(changing_, kMostSamples);
+  const double* const before = &twice_[newest_];
+  double most = 0.0;
+  std::size_t unchanged = 0;
+  for (std::size_t lag = 1; lag <= lags; ++lag) {
+    const double change = value - before[lag - 1];
+    if (change * change < kNothing * most) ++came_back_[lag];
+    most = std::max(most, change * change);
+    unchanged += most > 0.0 ? 0 : 1;
+  }
+  ++changed_from_[unchanged + 1];
+  --changed_from_[lags + 1];
+  newest_ = newest_ == 0 ? kMostSamples - 1 : newest_ - 1;
+  twice_[newest_] = twice_[newest_ + kMostSamples] = value;
+  ++changing_;
 }
 
 std::uint64_t Recurrence::samples() const noexcept {
   constexpr std::uint64_t kTimes = 3;
   constexpr double kMostly = 0.9;  // but where a load starts, or ends
+  std::int64_t samples = changed_from_[1];
   for (std::size_t lag = 2; lag <= kMostSamples && changing_ >= kTimes * lag; ++lag) {
-    const auto changed = static_cast<double>(changed_[lag]);
+    samples += changed_from_[lag];
+    const auto changed = static_cast<double>(samples);
     if (changed > 0.0 && static_cast<double>(came_back_[lag]) >= kMostly * changed) return lag;
   }
   return 0;
@@ -128,14 +139,14 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   // A value that the sensor shows for n samples is read for a period less than that, on average.
   // One that is read twice a sample, and a third time where the sensor is a little late, is one
   // sample.
-  const std::int64_t held =
-      (reading.last_confirmed - reading.first_seen + period_ - spacing_ * 9 / 16) / spacing_;
+  const auto read_for = reading.last_confirmed - reading.first_seen + period_ - spacing_ * 9 / 16;
+  const std::int64_t held = read_for < spacing_ ? 0 : read_for / spacing_;
   // The sample at the end of a window comes before the value is due to be renewed: it proves
   // nothing.
   const bool is_steady = reading.last_confirmed - reading.first_seen > spacing_ - spacing_ / 16;
   if (is_steady) last_change_ = 0.0;
   const bool is_regular = samples_ == 0 || reading.first_seen - last_sample_ > period_ / 2;
-  const auto samples = static_cast<std::uint64_t>(std::max<std::int64_t>(held, 0)) + 1;
+  const auto samples = static_cast<std::uint64_t>(held) + 1;
   if (is_regular) {
     samples_ += samples;
     const double above_first = watts - first_;

@@ -62,10 +62,15 @@ class Recurrence {
 
  private:
   static constexpr std::size_t kMostSamples = 8;
-  std::array<double, kMostSamples> before_{};  ///< the newest first
-  std::array<std::uint64_t, kMostSamples + 1>
-      changed_{};  ///< samples unlike the one that many before
-  std::array<std::uint64_t, kMostSamples + 1> came_back_{};  ///< of these, to the value of then
+  void add_sample(double value) noexcept;
+
+  /// The values before, the newest first, from `newest_` on: two equal halves, so that eight of
+  /// them always follow each other.
+  std::array<double, 2 * kMostSamples> twice_{};
+  std::size_t newest_ = 0;
+  /// By how many more samples are unlike one of the last n than one of the last n - 1.
+  std::array<std::int64_t, kMostSamples + 2> changed_from_{};
+  std::array<std::uint64_t, kMostSamples + 1> came_back_{};  ///< to the value of n samples before
   std::uint64_t changing_ = 0;
 };
 

@@ -100,6 +100,29 @@ TEST(GpuRowReader, NamesWhatDoesNotFit) {
   EXPECT_THAT(why("", "NVIDIA-SMI has failed"), HasSubstr("no header with a known column"));
 }
 
+TEST(GpuRowReader, FindsItsColumnInALineOfAnyLength) {
+  for (std::size_t columns = 2; columns <= 66; ++columns) {
+    for (std::size_t before = 0; before + 1 < columns; before += 7) {
+      std::string header;
+      std::string line;
+      for (std::size_t i = 0; i + 1 < columns; ++i) {
+        if (i == before) {
+          header += "power.draw, ";
+          line += "120.5, ";
+        }
+        header += "clock" + std::to_string(i) + (i + 2 < columns ? ", " : "");
+        line += std::string(i % 23, '7') + (i + 2 < columns ? ", " : "");
+      }
+      GpuRowReader reader;
+      const bool is_readable = columns <= 64;
+      ASSERT_EQ(reader.take_header(header), is_readable) << columns;
+      if (!is_readable) continue;
+      EXPECT_EQ(reader.read(line).power.value, 120.5) << line;
+      EXPECT_FALSE(reader.read(line + ",").whole) << line;
+    }
+  }
+}
+
 TEST(GpuRowReader, NamesTheColumnsItLooksFor) {
   EXPECT_THAT(why("timestamp,device,GPU use (%)", "2026/03/02 09:15:00.000,card0,90"),
               HasSubstr("expected: utilization.gpu, utilization.memory, memory.used, power.draw"));

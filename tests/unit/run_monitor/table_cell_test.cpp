@@ -7,11 +7,14 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "run_monitor/tables/table_figures.hpp"
 
 namespace wattle {
 namespace {
+
+using namespace std::string_view_literals;
 
 TEST(TableCell, IsANumberWithOrWithoutItsUnit) {
   for (const auto& [text, value] : {std::pair{"0", 0.0},
@@ -63,6 +66,26 @@ TEST(TableCell, IsTheNearestNumber) {
     text.resize(1 + static_cast<std::size_t>(i) % text.size());
     if (text.ends_with('.')) text += '0';
     EXPECT_EQ(parse_cell(text).value, std::stod(text)) << text;
+  }
+}
+
+TEST(TableCell, IsTheSameWhateverStandsBeforeIt) {
+  std::mt19937_64 random(2);  // NOLINT: the same texts each time
+  constexpr std::string_view kCharacters =
+      "0123456789012345678901234567890123456789.. \t-e]N\0\x80"sv;
+  for (int i = 0; i < 200'000; ++i) {
+    const std::size_t length = random() % 12;
+    std::string line = "7.7,7.7.";
+    for (std::size_t k = 0; k < length; ++k) line += kCharacters[random() % kCharacters.size()];
+    const std::string alone = line.substr(8);
+    const std::string_view in_line = std::string_view(line).substr(8);
+    for (const auto& [cell, fast] :
+         {std::pair{parse_cell(alone), parse_cell(in_line, true)},
+          {parse_cell(alone, {.quantity = CellQuantity::power}),
+           parse_cell(in_line, {.quantity = CellQuantity::power}, true)}}) {
+      EXPECT_EQ(fast.kind, cell.kind) << alone;
+      EXPECT_EQ(fast.value, cell.value) << alone;
+    }
   }
 }
 
