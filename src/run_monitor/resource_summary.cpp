@@ -158,21 +158,24 @@ struct Trial {
 };
 
 /// By what its first lines are: rows, or else the header alone. The order matters where rows are of
-/// two kinds: three numbers may be shares of processor time, unless a header says otherwise.
-TableKind kind_of(const TableFile& file) {
+/// two kinds: three numbers may be shares of processor time, unless a header says otherwise; four
+/// may be anything, unless a header or the name of the file says that they are dmon's.
+TableKind kind_of(const TableFile& file, const std::filesystem::path& path) {
   const Trial<SamplesTable> samples(file);
   const Trial<DmonTable> dmon(file);
   const Trial<GpuCsv> gpu(file);
   const Trial<CpuTable> cpu(file);
   const bool is_of_gpus = (gpu.has_header || dmon.has_header) && !cpu.has_header;
   const std::uint64_t cpu_rows = is_of_gpus ? 0 : cpu.rows;
-  const std::uint64_t most = std::max({samples.rows, dmon.rows, gpu.rows, cpu_rows});
+  const bool may_be_dmon = dmon.has_header || path.filename() == "hw_dmon.csv";
+  const std::uint64_t dmon_rows = may_be_dmon ? dmon.rows : 0;
+  const std::uint64_t most = std::max({samples.rows, dmon_rows, gpu.rows, cpu_rows});
   if (most == 0) {
     if (dmon.has_header) return TableKind::dmon;
     return gpu.has_header ? TableKind::gpus : TableKind::unknown;
   }
   if (samples.rows == most) return TableKind::samples;
-  if (dmon.rows == most) return TableKind::dmon;
+  if (dmon_rows == most) return TableKind::dmon;
   return gpu.rows == most ? TableKind::gpus : TableKind::cpus;
 }
 
@@ -184,7 +187,7 @@ constexpr const char* kKinds =
 ResourceSummary summary_of_file(const std::filesystem::path& path, const SummaryProgress& progress,
                                 std::optional<std::size_t> gpus_in_file) {
   TableFile file(path, 0);
-  const TableKind kind = kind_of(file);
+  const TableKind kind = kind_of(file, path);
   const SummaryInput open{.path = path, .open = &file};
   const auto source = [&](TableKind its_kind) { return kind == its_kind ? open : SummaryInput{}; };
   if (kind != TableKind::unknown) {

@@ -13,6 +13,8 @@ void CpuTable::take(std::string_view line) {
     has_header_ = true;
     return;
   }
+  const bool is_first = rows() + bad_rows() == 0;
+  has_other_header_ = has_other_header_ || (is_first && !line.empty() && is_letter(line.front()));
   count_row(take_row(line));
 }
 
@@ -31,6 +33,8 @@ bool CpuTable::take_row(std::string_view line) {
     note_bad([] { return "a share is no number from 0 to 100"; });
     return false;
   }
+  constexpr double kMostOfWhole = 101.0;  // each share is rounded
+  if (time_ms && usr.value + idle.value <= kMostOfWhole) ++rows_of_shares_;
   // Without times all rows count the same.
   const std::optional<double> weight = time_ms ? gaps_.next(*time_ms).weight() : 1.0;
   usr_.add(usr, weight);

@@ -158,6 +158,22 @@ TEST(SummaryOfFile, NamesTheFirstRowAndWhatDidNotFit) {
   EXPECT_THAT(problem_of("timestamp, power.draw [W]\n"), HasSubstr("a header alone"));
 }
 
+TEST(SummaryOfFile, TakesNoOtherNumbersForSharesOfProcessorTime) {
+  for (const char* content :
+       {"time,loss,accuracy\n2026-11-21T00:00:00.000+00:00,25.0,75.0\n",
+        "epoch,loss,accuracy\n0,1.5,2.5\n1,1.4,2.6\n", "0,1.5,2.5\n1,1.4,2.6\n",
+        "2026-11-21T00:00:00.000+00:00,95.0,75.0\n"}) {
+    EXPECT_THAT(problem_of(content), HasSubstr("no row can be read; the first: ")) << content;
+  }
+  EXPECT_EQ(summary_of("2026-11-21T00:00:00.000+00:00,25.0,75.0\n").cpu_usr_mean_pct, 25.0);
+}
+
+TEST(SummaryOfFile, TakesFourNumbersForDmonsByAHeaderOrTheNameAlone) {
+  EXPECT_THAT(problem_of("1 2 3 4\n5 6 7 8\n"), HasSubstr("the first: \"1 2 3 4\""));
+  EXPECT_EQ(summary_of("# gpu sm mem fb\n0 20 5 1000\n").gpu_util_mean_pct, 20.0);
+  EXPECT_EQ(summary_of("0 20 5 1000\n", "hw_dmon.csv").gpu_util_mean_pct, 20.0);
+}
+
 TEST(SummaryOfFile, NamesWhatIsNoTable) {
   EXPECT_EQ(problem_of(""), "it is empty");
   EXPECT_THAT(problem_of("\x1F\x8B\x08 compressed\n"), HasSubstr("a gzip file"));
