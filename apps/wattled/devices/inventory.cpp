@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "devices/energy_history.hpp"
 #include "sampling/shared_sensor.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "serve/log.hpp"
+#include "serve/service.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -94,7 +94,7 @@ void Recurrence::add(double value, std::uint64_t samples) noexcept {
   }
 }
 
-// Of a table of any length it is done for each row, too.
+// It is done for each row of a table of any length, too.
 void Recurrence::add_sample(double value) noexcept {
   constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer samples
   const std::size_t lags = std::min<std::uint64_t>(changing_, kMostSamples);
