@@ -198,7 +198,10 @@ std::string_view SumCell::limit() const {
     return "more than twice the power of the run was drawn before it, and nobody looked";
   }
   if (kind == "transients" && !is_followed) return "the power changed after the last reading";
-  if (machine.counter->pause_s > 0.0 && !is_observed) return "nobody saw that it pauses";
+  if (machine.counter->pause_s > 0.0) {
+    if (!is_observed) return "nobody saw that it pauses";
+    if (kind == "falls") return "in a pause it did not show the higher power before the run";
+  }
   return {};
 }
 
