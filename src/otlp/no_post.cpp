@@ -5,7 +5,7 @@
 namespace wattle::otlp {
 
 std::unique_ptr<OtlpPost> make_curl_post(OtlpTarget /*target*/) {
-  throw Error("cannot send telemetry: this Wattle was built without libcurl");
+  throw Error("cannot send telemetry by https: this Wattle was built without libcurl");
 }
 
 }  // namespace wattle::otlp

@@ -1,4 +1,4 @@
-// One request of HTTP, with libcurl, which is loaded when it is needed.
+// One request of HTTP.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,11 @@ class OtlpPost {
                                         const std::function<bool()>& is_over) = 0;
 };
 
-/// Throws `Error` if libcurl cannot be loaded. It asks no proxy, and follows no redirect.
+/// It asks no proxy, and follows no redirect. Throws `InvalidArgument` for a URL that is none, and
+/// `Error` if it needs TLS, and libcurl cannot be loaded.
+[[nodiscard]] std::unique_ptr<OtlpPost> make_post(OtlpTarget target);
+
+/// With libcurl, which is loaded by this. Throws `Error` if it cannot be.
 [[nodiscard]] std::unique_ptr<OtlpPost> make_curl_post(OtlpTarget target);
 
 }  // namespace wattle::otlp

@@ -180,7 +180,7 @@ void RunTelemetry::add(const UnitEnergy& unit, const std::string& id) {
 }
 
 std::string RunTelemetry::send(const Report& report) {
-  const std::unique_ptr<otlp::OtlpPost> post = otlp::make_curl_post(target_);
+  const std::unique_ptr<otlp::OtlpPost> post = otlp::make_post(target_);
   return send(report, *post);
 }
 

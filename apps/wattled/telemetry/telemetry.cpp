@@ -31,7 +31,7 @@ otlp::OtlpExporterOptions exporter_options(const TelemetryOptions& options) {
 Telemetry::Telemetry(Service& service, TelemetryOptions options)
     : service_(service),
       options_(std::move(options)),
-      exporter_(exporter_options(options_), otlp::make_curl_post(options_.target), machine_clock()),
+      exporter_(exporter_options(options_), otlp::make_post(options_.target), machine_clock()),
       pace_(service.loop(), options_.interval, [this] { tick(); }) {
   if (ServedUnits* const units = service_.units()) {
     units->on_done([this](const UnitEnergy& unit, const std::string& id) { add_span(unit, id); });
