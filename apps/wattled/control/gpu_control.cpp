@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <utility>
 
+#include "base/text/text.hpp"
 #include "serve/log.hpp"
 
 namespace wattle::daemon {
@@ -18,7 +20,7 @@ constexpr std::chrono::seconds kRestorePatience{3};
 /// Most callers that wait for settings of one GPU.
 constexpr std::size_t kMostSetters = 4096;
 
-// What was not made is refused with 503: the request may be sent again.
+// A setting that was not made is refused with 503: the request may be sent again.
 
 DeviceFault stopping() { return {503, "the daemon is stopping; the setting was not made"}; }
 DeviceFault too_many_setters() {
@@ -27,6 +29,11 @@ DeviceFault too_many_setters() {
 DeviceFault no_thread() { return {503, "GPU error: no thread can be started to set it"}; }
 DeviceFault busy() {
   return {503, "GPU error: earlier settings of this GPU take too long; this one was not made"};
+}
+DeviceFault begun_late() {
+  return {503,
+          "GPU error: earlier settings of this GPU, or the disk, take too long; this one is "
+          "being made, or fails, after this answer"};
 }
 
 }  // namespace
@@ -105,28 +112,52 @@ std::optional<DeviceFault> GpuControl::set(const Ids& ids,
 
 void GpuControl::give_up(Round& round) {
   for (const auto& [id, ticket] : round.missing) {
-    const bool is_unmade = controlled_.at(id).pending.withdraw(ticket);
-    round.outcomes[id].fault = is_unmade ? busy() : no_answer();
+    Controlled& gpu = controlled_.at(id);
+    round.outcomes[id].fault = gpu.pending.withdraw(ticket) ? busy() : why_late(gpu);
   }
   round.finish();
+}
+
+DeviceFault GpuControl::why_late(const Controlled& gpu) const {
+  if (gpu.progress->cancel()) return slow_journal(*tools_.journal);
+  // The driver, or the command, is at fault if most of the wait was for it.
+  const std::chrono::nanoseconds patience =
+      kSetPatience + longest_command(gpu.pending.current()->settings);
+  return loop_.now() - gpu.asks_driver_since >= patience / 2 ? no_answer() : begun_late();
 }
 
 void GpuControl::make_next(wire::DeviceId id) {
   Controlled& gpu = controlled_.at(id);
   const auto next = gpu.pending.start(joins_clocks_);
   if (!next) return;
+  gpu.progress = std::make_shared<SettingProgress>();
+  gpu.asks_driver_since = loop_.now();
   // The result goes back to the loop: the thread may outlive this object.
   const auto work = [this, settings = next->settings, handle = gpus_.handle(id), tools = tools_,
-                     post = loop_.poster()] {
-    const auto fault = make_settings(handle, settings, tools);
+                     progress = gpu.progress, post = loop_.poster()] {
+    const auto fault = make_settings(handle, settings, tools, *progress, [&] {
+      post([this, id = handle.id()] { controlled_.at(id).asks_driver_since = loop_.now(); });
+    });
     post([this, id = handle.id(), fault] {
       Controlled& made = controlled_.at(id);
       made.pending.finish(fault);
       if (has_ended_) return made.pending.drop(stopping());
       make_next(id);
+      if (!made.pending.current()) flush_journal(id);
     });
   };
   if (!gpu.thread->add(work)) gpu.pending.finish(no_thread());
+}
+
+void GpuControl::flush_journal(wire::DeviceId id) {
+  if (!tools_.journal) return;
+  Controlled& gpu = controlled_.at(id);
+  const auto work = [this, id, journal = tools_.journal, post = loop_.poster()] {
+    journal->flush();
+    post([this, id] { --controlled_.at(id).flushes; });
+  };
+  // Without a thread the file has the setting, but not its value.
+  if (gpu.thread->add(work)) ++gpu.flushes;
 }
 
 void GpuControl::restore(Work then) {
@@ -138,7 +169,8 @@ void GpuControl::restore(Work then) {
     patience += longest_command({&before, 1});
   }
   struct Restoring {
-    std::map<wire::DeviceId, bool> missing;
+    /// True: all that is missing is that the journal says so.
+    std::map<wire::DeviceId, std::shared_ptr<std::atomic<bool>>> missing;
     Work then;
     std::unique_ptr<Timer> deadline;
   };
@@ -147,10 +179,13 @@ void GpuControl::restore(Work then) {
     const std::string device = journal_name(gpus_.sensor(id));
     const bool is_changed =
         std::ranges::find(changed, device, &ChangedSetting::device) != changed.end();
-    // What is being made may not be in the journal yet.
+    // A setting in progress may not be in the journal yet, and a failed one may still be in its
+    // file.
     const auto& current = gpu.pending.current();
     if (current) patience += 2 * longest_command(current->settings);
-    if (is_changed || current) round->missing[id] = true;
+    if (is_changed || current || gpu.flushes > 0) {
+      round->missing[id] = std::make_shared<std::atomic<bool>>(false);
+    }
   }
   if (round->missing.empty()) return then();
   round->then = std::move(then);
@@ -159,21 +194,30 @@ void GpuControl::restore(Work then) {
     all.deadline->cancel();
     if (all.then) std::exchange(all.then, nullptr)();
   };
-  round->deadline->start(loop_.now() + patience, [round, finish] {
-    for (const auto& [id, is_missing] : round->missing) {
-      log_error(fmt::format("cannot restore GPU {}: {}", id, no_answer().message));
+  round->deadline->start(loop_.now() + patience, [round, finish, journal = tools_.journal] {
+    for (const auto& [id, is_restored] : round->missing) {
+      if (*is_restored) {
+        log_warning(
+            fmt::format("GPU {} is restored, but {} could not be written in time: the next "
+                        "wattled may restore it again",
+                        id, printable(journal->path())));
+      } else {
+        log_error(fmt::format("cannot restore GPU {}: {}", id, no_answer().message));
+      }
     }
     finish(*round);
   });
   const Ids ids = [&] {
     Ids all;
-    for (const auto& [id, is_missing] : round->missing) all.push_back(id);
+    for (const auto& [id, is_restored] : round->missing) all.push_back(id);
     return all;
   }();
   for (const wire::DeviceId id : ids) {
     const auto work = [round, finish, handle = gpus_.handle(id), tools = tools_,
-                       post = loop_.poster()] {
+                       is_restored = round->missing.at(id), post = loop_.poster()] {
       restore_settings(handle, tools);
+      *is_restored = true;
+      tools.journal->flush();
       post([round, finish, id = handle.id()] {
         round->missing.erase(id);
         if (round->missing.empty()) finish(*round);

@@ -46,7 +46,10 @@ class GpuControl {
   struct Controlled {
     PendingSettings pending{};
     std::shared_ptr<Worker> thread = std::make_shared<Worker>();
-    bool has_thread = false;  ///< it could be started
+    bool has_thread = false;                      ///< it could be started
+    std::shared_ptr<SettingProgress> progress{};  ///< of the setting that is being made
+    TimePoint asks_driver_since{};                ///< likewise
+    std::size_t flushes = 0;                      ///< of the journal, that have not ended
   };
   struct Round;
 
@@ -54,7 +57,11 @@ class GpuControl {
   [[nodiscard]] std::optional<DeviceFault> refusal(Controlled& gpu, Caller caller) const;
   /// Starts the next setting of a GPU, if none is being made.
   void make_next(wire::DeviceId id);
+  /// Writes what the settings of a GPU changed in the journal, when none of them waits.
+  void flush_journal(wire::DeviceId id);
   void give_up(Round& round);
+  /// Why a caller waits no longer for a setting that is being made.
+  [[nodiscard]] DeviceFault why_late(const Controlled& gpu) const;
   [[nodiscard]] std::chrono::nanoseconds longest_command(
       std::span<const DeviceSetting> settings) const;
 

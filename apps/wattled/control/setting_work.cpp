@@ -58,6 +58,16 @@ std::optional<DeviceFault> record_in_journal(SettingsJournal& journal, const std
                        printable(journal.path()), std::generic_category().message(error))};
 }
 
+/// As `record_in_journal`, unless the setting is cancelled in that time.
+std::optional<DeviceFault> record(SettingsJournal& journal, const GpuHandle& gpu, SettingKind kind,
+                                  SettingProgress& progress) {
+  const std::optional<std::uint64_t> before = value_of(gpu, kind);
+  progress.begin_journal();
+  auto fault = record_in_journal(journal, journal_name(gpu.sensor()), kind, before);
+  if (!progress.end_journal()) return slow_journal(journal);
+  return fault;
+}
+
 /// The fault of what `ask(sensor)` returns in the GPU's thread.
 template <class Ask>
 std::optional<DeviceFault> failure_in_thread(const GpuHandle& gpu, Ask ask) {
@@ -66,7 +76,7 @@ std::optional<DeviceFault> failure_in_thread(const GpuHandle& gpu, Ask ask) {
   return *answer ? std::optional(fault_of(**answer, gpu.sensor())) : std::nullopt;
 }
 
-/// The first setting that the GPU does not take, as far as that is known without its driver.
+/// The first setting that the GPU is known to reject without asking its driver.
 std::optional<DeviceFault> check(const GpuHandle& gpu, std::span<const DeviceSetting> settings) {
   for (const DeviceSetting& setting : settings) {
     auto fault =
@@ -128,9 +138,16 @@ DeviceSetting setting_before(const ChangedSetting& change) {
   return FreeClocks{ClockKind::memory};
 }
 
+DeviceFault slow_journal(const SettingsJournal& journal) {
+  return {503, fmt::format("IOError: {}, the journal of settings to restore, could not be written "
+                           "in time; the setting was not made",
+                           printable(journal.path()))};
+}
+
 std::optional<DeviceFault> make_settings(const GpuHandle& gpu,
                                          std::span<const DeviceSetting> settings,
-                                         const SettingTools& tools) {
+                                         const SettingTools& tools, SettingProgress& progress,
+                                         const Work& after_journal) {
   if (auto fault = check(gpu, settings)) return fault;
   const CommandRunner* const commands = tools.commands.get();
   const std::string device = journal_name(gpu.sensor());
@@ -140,11 +157,12 @@ std::optional<DeviceFault> make_settings(const GpuHandle& gpu,
   const SettingKind kind = kind_of(settings.front());
   const bool frees = std::holds_alternative<FreeClocks>(settings.front());
   const bool was_changed = journal->holds(device, kind);
+  std::optional<DeviceFault> fault;
   if (!frees) {
-    auto fault = record_in_journal(*journal, device, kind, value_of(gpu, kind));
-    if (fault) return fault;
+    fault = record(*journal, gpu, kind, progress);
+    after_journal();
   }
-  std::optional<DeviceFault> fault = apply(gpu, settings, commands);
+  if (!fault) fault = apply(gpu, settings, commands);
   if (frees ? !fault : fault && !was_changed) {
     for (const DeviceSetting& setting : settings) journal->forget(device, kind_of(setting));
   } else if (!frees) {

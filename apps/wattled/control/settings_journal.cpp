@@ -85,8 +85,8 @@ std::variant<std::string, const char*> read_trusted(const std::string& path, uid
 
 }  // namespace
 
-SettingsJournal::SettingsJournal(std::string path, uid_t owner)
-    : path_(std::move(path)), folder_(lock_folder_of(path_)) {
+SettingsJournal::SettingsJournal(std::string path, uid_t owner, Write write)
+    : path_(std::move(path)), write_(std::move(write)), folder_(lock_folder_of(path_)) {
   const auto found = read_trusted(path_, owner);
   if (const auto* const text = std::get_if<std::string>(&found)) {
     take(*text);
@@ -96,7 +96,10 @@ SettingsJournal::SettingsJournal(std::string path, uid_t owner)
 }
 
 void SettingsJournal::take(const std::string& text) {
-  if (text.empty()) return;
+  if (text.empty()) {
+    written_.emplace();
+    return;
+  }
   std::istringstream lines(text);
   std::string line;
   const bool is_journal = std::getline(lines, line) && line == kFormat;
@@ -106,7 +109,10 @@ void SettingsJournal::take(const std::string& text) {
     is_whole = is_whole && change;
     if (change) changed_.push_back(*std::move(change));
   }
-  if (is_whole) return;
+  if (is_whole) {
+    written_ = changed_;
+    return;
+  }
   const std::string aside = path_ + ".damaged";
   const bool is_aside = put_in_place(aside, text, kModeForOwner).error == 0;
   problem_ = fmt::format("{} is damaged{}", printable(path_),
@@ -131,18 +137,28 @@ std::vector<ChangedSetting>::iterator SettingsJournal::find(std::vector<ChangedS
   });
 }
 
-int SettingsJournal::begin(const ChangedSetting& change) {
-  const std::scoped_lock lock(mutex_);
-  std::vector<ChangedSetting> next = changed_;
-  const auto known = find(next, change.device, change.kind);
-  if (known != next.end()) {
+void SettingsJournal::mark(std::vector<ChangedSetting>& changed, const ChangedSetting& change) {
+  const auto known = find(changed, change.device, change.kind);
+  if (known != changed.end()) {
     known->set.reset();
   } else {
-    next.push_back(change);
-    next.back().set.reset();
+    changed.push_back(change);
+    changed.back().set.reset();
   }
-  if (const int error = save(next); error != 0) return error;
-  changed_ = std::move(next);
+}
+
+int SettingsJournal::begin(const ChangedSetting& change) {
+  // Others need not wait for the disk to see what is changed.
+  const std::scoped_lock writing(writing_);
+  std::vector<ChangedSetting> next = changed();
+  mark(next, change);
+  const auto marked = find(next, change.device, change.kind);
+  if (!written_ || std::ranges::find(*written_, *marked) == written_->end()) {
+    if (const int error = save(next); error != 0) return error;
+    written_ = std::move(next);
+  }
+  const std::scoped_lock lock(mutex_);
+  mark(changed_, change);
   return 0;
 }
 
@@ -150,24 +166,24 @@ void SettingsJournal::finish(std::string_view device, SettingKind kind,
                              std::optional<std::uint64_t> set) {
   const std::scoped_lock lock(mutex_);
   const auto known = find(changed_, device, kind);
-  if (known == changed_.end()) return;
-  known->set = set;
-  // If this fails, the setting is restored even if another program has changed it since.
-  [[maybe_unused]] const int error = save(changed_);
+  if (known != changed_.end()) known->set = set;
 }
 
 void SettingsJournal::forget(std::string_view device, SettingKind kind) {
   const std::scoped_lock lock(mutex_);
   const auto known = find(changed_, device, kind);
-  if (known == changed_.end()) return;
-  changed_.erase(known);
-  [[maybe_unused]] const int put_back_twice_at_worst = save(changed_);
+  if (known != changed_.end()) changed_.erase(known);
 }
 
 void SettingsJournal::forget_all() {
   const std::scoped_lock lock(mutex_);
   changed_.clear();
-  [[maybe_unused]] const int put_back_twice_at_worst = save(changed_);
+}
+
+void SettingsJournal::flush() {
+  const std::scoped_lock writing(writing_);
+  std::vector<ChangedSetting> now = changed();
+  if (now != written_ && save(now) == 0) written_ = std::move(now);
 }
 
 int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
@@ -178,6 +194,7 @@ int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
                         kKindNames.at(static_cast<std::size_t>(change.kind)), change.before,
                         change.set ? std::to_string(*change.set) : std::string(kUnknown));
   }
+  if (write_) return write_(path_, text);
   // Replaces a link, does not follow it.
   return put_in_place(path_, text, kModeForOwner).error;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -27,26 +28,33 @@ struct ChangedSetting {
 };
 
 /// A setting is in the file before the device is changed. So the next daemon can restore the
-/// settings of one that was killed. Thread-safe.
+/// settings of one that was killed. Only `begin` and `flush` wait for the disk. Thread-safe.
 class SettingsJournal {
  public:
+  /// Replaces the file by one with this text. Returns 0 or an `errno`.
+  using Write = std::function<int(const std::string& path, const std::string& text)>;
+
   /// Reads the file. Ignores invalid lines, and keeps a file with such lines as ".damaged". Does
   /// not read a link, nor a file that users other than root and `owner` can write. Throws `Error`
-  /// if another daemon uses this journal.
-  explicit SettingsJournal(std::string path, uid_t owner = ::geteuid());
-  /// What is wrong with the existing file; empty: nothing.
+  /// if another daemon uses this journal. `write`: null: writes the file.
+  explicit SettingsJournal(std::string path, uid_t owner = ::geteuid(), Write write = nullptr);
+  /// The fault of the existing file; empty: none.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   [[nodiscard]] std::vector<ChangedSetting> changed() const;
   [[nodiscard]] bool holds(std::string_view device, SettingKind kind) const;
   /// Records that a setting is about to change. If it was changed already, its first `before`
-  /// stays. Returns 0, or the `errno` of writing the file: then nothing is recorded.
+  /// stays. Returns 0, or the `errno` of writing the file: then nothing is recorded. Writes nothing
+  /// if the file has the setting without a value already.
   [[nodiscard]] int begin(const ChangedSetting& change);
-  /// Records the value that the device now reports.
+  /// Notes the value that the device now reports. Until `flush`, the file has the setting without a
+  /// value: the next daemon would restore it even if another program has changed it since.
   void finish(std::string_view device, SettingKind kind, std::optional<std::uint64_t> set);
-  /// Removes a setting that is restored or needs no restoring.
+  /// Removes a setting that is restored or needs no restoring; from the file when it is flushed.
   void forget(std::string_view device, SettingKind kind);
   void forget_all();
+  /// Writes the file if it differs from `changed`. After a failure the file is as it was.
+  void flush();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -55,13 +63,19 @@ class SettingsJournal {
   [[nodiscard]] static std::vector<ChangedSetting>::iterator find(
       std::vector<ChangedSetting>& changed, std::string_view device, SettingKind kind);
   [[nodiscard]] int save(const std::vector<ChangedSetting>& changed) const;
+  /// Adds a setting that is about to change.
+  static void mark(std::vector<ChangedSetting>& changed, const ChangedSetting& change);
 
   /// Parses the valid lines of `text`.
   void take(const std::string& text);
 
   const std::string path_;
+  const Write write_;
   std::string problem_;
-  Fd folder_;  ///< locked for as long as this lives
+  Fd folder_;           ///< locked for as long as this lives
+  std::mutex writing_;  ///< held while the file is written; locked before `mutex_`
+  /// The contents of the file, guarded by `writing_`; absent: something else.
+  std::optional<std::vector<ChangedSetting>> written_;
   mutable std::mutex mutex_;
   std::vector<ChangedSetting> changed_;
 };

@@ -201,6 +201,7 @@ std::shared_ptr<SettingsJournal> open_journal(const ServeOptions& options,
   if (!options.keeps_settings) return journal;
   if (!journal->changed().empty()) log_info("GPUs stay as an earlier daemon set them");
   journal->forget_all();
+  journal->flush();
   return nullptr;
 }
 
@@ -315,6 +316,7 @@ int serve(const ServeOptions& options) {
   // A client or log reader that is gone must be an error of one write, not a signal. OpenSSL writes
   // without MSG_NOSIGNAL.
   (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGXFSZ, SIG_IGN);  // of the file that the log goes to
   const std::shared_ptr<const CommandRunner> commands = start_commands(options);
   Secrets secrets = read_secrets(options);
   const std::string user = user_after_root(options.user);

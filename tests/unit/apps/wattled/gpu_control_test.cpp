@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -17,7 +18,9 @@
 namespace wattle::daemon {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -59,7 +62,8 @@ class SettableGpu final : public Sensor {
   }
   [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override {
     if (std::get<PowerLimit>(setting).mw > 0) return std::nullopt;
-    return SettingFailure{.cause = SettingFailure::FailureCause::out_of_range, .message = "too low"};
+    return SettingFailure{.cause = SettingFailure::FailureCause::out_of_range,
+                          .message = "too low"};
   }
   [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override {
     limit_mw_ = std::get<PowerLimit>(setting).mw;
@@ -81,6 +85,7 @@ class Control : public testing::Test {
   /// Its threads are idle when the folder of the journal goes.
   ~Control() override {
     driver_->is_shut = false;
+    disk_->is_shut = false;
     has_ended_ = false;
     end();
     run_until([&] { return has_ended_; });
@@ -121,12 +126,23 @@ class Control : public testing::Test {
     control_.end([this] { has_ended_ = true; });
   }
 
+  /// Waits until the journal is being written.
+  void hold_disk() {
+    run_until([&] { return disk_->calls().size() > 0; });
+  }
+
   fakes::TempFolder folder_;
   VirtualLoop loop_;
   std::shared_ptr<Driver> driver_ = std::make_shared<Driver>();
+  /// Where the journal is; takes the time of a driver.
+  std::shared_ptr<Driver> disk_ = std::make_shared<Driver>();
   Gpus gpus_{{{.entry = {.id = 0}, .sensor = std::make_shared<SettableGpu>(driver_)}}, loop_};
-  std::shared_ptr<SettingsJournal> journal_ =
-      std::make_shared<SettingsJournal>((folder_.path() / "settings").string());
+  std::shared_ptr<SettingsJournal> journal_ = std::make_shared<SettingsJournal>(
+      (folder_.path() / "settings").string(), ::geteuid(),
+      [disk = disk_](const std::string& /*path*/, const std::string& text) {
+        disk->call(text);
+        return 0;
+      });
   GpuControl control_;
   std::vector<std::string> ended_;
   std::vector<std::string> reasons_;
@@ -222,6 +238,57 @@ TEST_F(Control, ADriverThatHangsIsAFaultOfWhatItMakesAndNothingElseIsMade) {
   set(3);
   run_until_ended(3);
   EXPECT_THAT(driver_->calls(), ElementsAre("set 1", "set 3"));
+}
+
+TEST_F(Control, ADiskThatHangsIsNoFaultOfTheDriverAndTheSettingIsNotMade) {
+  disk_->is_shut = true;
+  set(1);
+  hold_disk();
+  loop_.advance(seconds(4));
+  EXPECT_THAT(ended_, ElementsAre("1 503"));
+  EXPECT_THAT(reasons_, ElementsAre(AllOf(HasSubstr((folder_.path() / "settings").string()),
+                                          HasSubstr("could not be written in time"))));
+  disk_->is_shut = false;
+  set(2);
+  run_until_ended(2);
+  EXPECT_THAT(ended_, ElementsAre("1 503", "2 made"));
+  EXPECT_THAT(driver_->calls(), ElementsAre("set 2"));
+}
+
+TEST_F(Control, ADriverThatWasCalledLateIsNotBlamed) {
+  disk_->is_shut = true;
+  set(1);
+  hold_disk();
+  driver_->is_shut = true;
+  loop_.advance(milliseconds(3500));
+  disk_->is_shut = false;
+  hold_driver_in("set 1");
+  loop_.run_posted();  // that the journal is written
+  loop_.advance(milliseconds(500));
+  EXPECT_THAT(ended_, ElementsAre("1 503"));
+  EXPECT_THAT(reasons_, ElementsAre(HasSubstr("is being made, or fails, after this answer")));
+}
+
+TEST_F(Control, AFloodOfOneKindWritesTheJournalOnce) {
+  driver_->is_shut = true;
+  set(1);
+  hold_driver_in("set 1");
+  for (std::uint32_t mw = 2; mw <= 100; ++mw) set(mw);
+  driver_->is_shut = false;
+  run_until_ended(100);
+  EXPECT_THAT(disk_->calls(), testing::SizeIs(testing::AnyOf(1, 2)));
+  run_until([&] { return disk_->calls().size() == 2; });
+  EXPECT_THAT(disk_->calls().back(), HasSubstr("power_limit_mw 1000 100\n"));
+}
+
+TEST_F(Control, AtTheEndDoesNotWaitLongForADiskThatHangs) {
+  set(1);
+  run_until([&] { return disk_->calls().size() == 2; });
+  disk_->is_shut = true;
+  end();
+  hold_driver_in("set 1000");
+  loop_.advance(seconds(3));
+  EXPECT_TRUE(has_ended_);
 }
 
 TEST_F(Control, AnOlderSettingIsMadeIfTheNewerOneIsRefused) {

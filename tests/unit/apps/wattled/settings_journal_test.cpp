@@ -54,6 +54,7 @@ TEST_F(SettingsJournalTest, KeepsWhatWasBeforeTheFirstChange) {
   EXPECT_EQ(journal.begin(limit(150'000)), 0);
   EXPECT_THAT(journal.changed(), ElementsAre(limit(200'000)));
   journal.finish("GPU-a", SettingKind::power_limit_mw, 100'000);
+  journal.flush();
   EXPECT_THAT(in_file(), ElementsAre(limit(200'000, 100'000)));
 }
 
@@ -63,6 +64,7 @@ TEST_F(SettingsJournalTest, DistinguishesDevicesAndKinds) {
   const ChangedSetting other{.device = "GPU-b", .kind = SettingKind::memory_clocks};
   for (const ChangedSetting& change : {limit(1), mode, other}) EXPECT_EQ(journal.begin(change), 0);
   journal.forget("GPU-a", SettingKind::power_limit_mw);
+  journal.flush();
   EXPECT_THAT(in_file(), ElementsAre(mode, other));
   EXPECT_TRUE(journal.holds("GPU-b", SettingKind::memory_clocks));
   EXPECT_FALSE(journal.holds("GPU-b", SettingKind::gpu_clocks));
@@ -72,7 +74,48 @@ TEST_F(SettingsJournalTest, HasNoFileWhereNothingIsToBePutBack) {
   SettingsJournal journal(path());
   EXPECT_EQ(journal.begin(limit(200'000)), 0);
   journal.forget("GPU-a", SettingKind::power_limit_mw);
+  journal.flush();
   EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(SettingsJournalTest, WritesOnceHoweverOftenASettingIsMade) {
+  int writes = 0;
+  SettingsJournal journal(path(), ::geteuid(), [&](const std::string&, const std::string&) {
+    ++writes;
+    return 0;
+  });
+  for (std::uint64_t set = 100'000; set < 100'100; ++set) {
+    EXPECT_EQ(journal.begin(limit(200'000)), 0);
+    journal.finish("GPU-a", SettingKind::power_limit_mw, set);
+  }
+  EXPECT_EQ(writes, 1);
+  journal.flush();
+  journal.flush();
+  EXPECT_EQ(writes, 2);
+  EXPECT_EQ(journal.begin(limit(200'000)), 0) << "the file must not name a value that is replaced";
+  EXPECT_EQ(writes, 3);
+}
+
+TEST_F(SettingsJournalTest, HasAnEarlierValueInItsFileUntilThatIsWritten) {
+  {
+    SettingsJournal journal(path());
+    EXPECT_EQ(journal.begin(limit(200'000)), 0);
+    journal.finish("GPU-a", SettingKind::power_limit_mw, 150'000);
+  }
+  EXPECT_THAT(in_file(), ElementsAre(limit(200'000))) << "is restored, whoever has changed it";
+}
+
+TEST_F(SettingsJournalTest, IsReadWhileItsFileIsWritten) {
+  std::vector<ChangedSetting> seen{limit(1)};
+  SettingsJournal* reader = nullptr;
+  SettingsJournal journal(path(), ::geteuid(), [&](const std::string&, const std::string&) {
+    seen = reader->changed();
+    reader->finish("GPU-a", SettingKind::power_limit_mw, 150'000);
+    return EIO;
+  });
+  reader = &journal;
+  EXPECT_EQ(journal.begin(limit(200'000)), EIO);
+  EXPECT_THAT(seen, IsEmpty());
 }
 
 TEST_F(SettingsJournalTest, RemembersNothingThatItCannotWrite) {
@@ -97,6 +140,8 @@ TEST_F(SettingsJournalTest, KeepsADamagedFileAside) {
   EXPECT_THAT(journal.changed(), ElementsAre(limit(200'000)));
   EXPECT_THAT(journal.problem(), testing::HasSubstr("is damaged: it is kept as"));
   journal.forget_all();
+  journal.flush();
+  EXPECT_FALSE(std::filesystem::exists(path()));
   EXPECT_EQ(read_file(path() + ".damaged"), damaged);
 }
 
