@@ -20,6 +20,10 @@ __all__ = [
 ]
 
 
+pymongo: Any = None
+"""Instead of the package pymongo: for tests, which may put a stand-in here."""
+
+
 def trace_to_dict(trace: Iterable[EnergySample], trace_name: str) -> dict[str, Any]:
     """The document of a trace."""
     return {
@@ -51,7 +55,7 @@ class MongoHandler(EnergyHandler):
         self.trace_name_prefix = trace_name_prefix
         self._count = 0
         try:
-            client = optional("pymongo").MongoClient(
+            client = (pymongo or optional("pymongo")).MongoClient(
                 uri, serverSelectionTimeoutMS=connected_timeout
             )
             client.server_info()
