@@ -1,14 +1,20 @@
 // How often the ± of units of work holds the truth, in simulated worlds: fixed seeds, few of them
 // here. UNIT_WORLDS: how many (label full: 200).
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "fakes/virtual_clock.hpp"
 #include "lab/unit_world.hpp"
+#include "sanitized.hpp"
+#include "units/unit_book.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -150,6 +156,17 @@ TEST(UnitCoverage, ACurveIsFoundWhereThereIsOne) {
             1.0);
   EXPECT_EQ(part_of(world, [](const UnitOutcome& o) { return *gpu(o).slope < *gpu(o).share; }),
             1.0);
+  // With 8 running, each has 4 W / (1 + 32 / 60), and one more adds that over the same again.
+  constexpr double kShare = 4.0 / (1.0 + 32.0 / 60.0);
+  constexpr double kSlope = kShare / (1.0 + 32.0 / 60.0);
+  const auto is_near = [](Watts found, double truth) {
+    return std::abs(found.si() - truth) <= 0.25 * truth;
+  };
+  EXPECT_GE(part_of(world,
+                    [&](const UnitOutcome& o) {
+                      return is_near(*gpu(o).share, kShare) && is_near(*gpu(o).slope, kSlope);
+                    }),
+            least(0.9));
 }
 
 TEST(UnitCoverage, PowerThatNoUnitExplainsIsFound) {
@@ -203,6 +220,71 @@ TEST(UnitCoverage, ManyUnitsCloseInBoundedMemory) {
   EXPECT_LT(outcome.pending, 1'000U);
   const UnitBalance& balance = gpu(outcome).balance;
   EXPECT_NEAR(outcome.unit_sum_j, balance.units.si(), 1e-9 * balance.measured.si());
+}
+
+/// One unit after the other, on a counter of 50 W.
+class EndlessUnits {
+ public:
+  void run(std::uint64_t count) {
+    constexpr std::uint64_t kPerReading = 1'000;
+    const std::uint16_t tag = tags_.column("request");
+    const std::int64_t weight = *detail::weight_steps(1.0);
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      clock_.advance(kHalf);
+      const detail::UnitEvents::Started started = *events_.begin(tag, weight, 0);
+      clock_.advance(kHalf);
+      (void)events_.leave({.weight = weight,
+                           .slot = detail::slot_of(started.id),
+                           .column = tag,
+                           .kind = detail::UnitEvent::EventKind::end},
+                          started.at_ns);
+      if (i % kPerReading == 0) read();
+    }
+    read();
+  }
+  [[nodiscard]] UnitsReport report() const { return book_.report(); }
+
+ private:
+  static constexpr std::chrono::microseconds kHalf{10};
+
+  void read() {
+    clock_.advance(kHalf);
+    const TimePoint now = clock_.at();
+    detail::UnitReading reading{.begin = last_, .end = now};
+    reading.energy.energy = Joules(50.0 * Seconds(now - last_).count());
+    last_ = now;
+    book_.add(0, reading);
+    clock_.advance(kHalf);
+    book_.settle();
+  }
+
+  fakes::VirtualClock clock_;
+  detail::UnitEvents events_{clock_};
+  detail::UnitTags tags_{8};
+  detail::UnitBook book_{
+      events_, tags_, {{.name = "package_0"}}, {.lag = std::chrono::nanoseconds(0)}};
+  TimePoint last_ = clock_.at();
+};
+
+TEST(UnitCoverage, MemoryDoesNotGrowWithTheNumberOfUnits) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer counts its own memory";
+  // 10^7 where all worlds are asked for.
+  const std::uint64_t more = worlds() >= 100 ? 9'900'000U : 900'000U;
+  constexpr std::uint64_t kFirst = 100'000;
+  // Tables of bounded size fill up; a unit that left anything would take more.
+  constexpr std::size_t kMostMore = 4U << 20U;
+  EndlessUnits units;
+  units.run(kFirst);
+  const std::size_t before = ::mallinfo2().uordblks;
+  units.run(more);
+  EXPECT_LT(::mallinfo2().uordblks, before + kMostMore);
+  const UnitsReport report = units.report();
+  EXPECT_EQ(report.tags.front().count, kFirst + more);
+  EXPECT_EQ(report.running + report.waiting, 0U);
+  const UnitBalance& balance = report.domains.front().balance;
+  const double parts =
+      (balance.units + balance.running + balance.idle + balance.without_units).si();
+  EXPECT_NEAR(parts, balance.measured.si(), 1e-9 * balance.measured.si());
 }
 
 }  // namespace
