@@ -27,6 +27,9 @@ struct SettingLine {
   std::string value;
 };
 std::optional<SettingLine> parse_line(std::string_view line) {
+  // An editor's mark of UTF-8, at the start of a file.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   line = trimmed(line, " \t\r");
   if (line.empty() || line.front() == '#') return std::nullopt;
   const std::string_view name = take_until(line, '=');

@@ -55,6 +55,13 @@ TEST(Settings, NameWhatIsWrong) {
                           HasSubstr("WATTLE_SAVE: save takes")));
 }
 
+TEST(Settings, MayStartWithTheMarkOfAnEditor) {
+  const Settings read = settings("\xEF\xBB\xBFsave = yes\r\n", {});
+  EXPECT_TRUE(read.save);
+  EXPECT_THAT(read.problems, IsEmpty());
+  EXPECT_EQ(with_setting("\xEF\xBB\xBFsave = yes\n", "save", "no"), "save = no\n");
+}
+
 TEST(Settings, TakeNoRelativePathInAFolderThatIsGone) {
   const std::filesystem::path before = std::filesystem::current_path();
   const fakes::TempFolder gone;
