@@ -239,6 +239,18 @@ TEST_F(Outputs, AppendMakesJsonLines) {
   EXPECT_EQ(parse_json(lines.substr(end))["exit"]["code"], 4);
 }
 
+TEST_F(Outputs, AppendRefusesATrackingFileThatHoldsARun) {
+  const Words options = {"--quiet", "--append", "--tracking-file", path("rows.csv")};
+  EXPECT_EQ(run(wattle_run(options, child({"exit", "3"}))).code(), 3) << "a new one is made";
+  const std::string rows = content_of(path("rows.csv"));
+  EXPECT_THAT(rows, Not(IsEmpty()));
+  const Outcome refused = run(wattle_run(options, tracer()));
+  EXPECT_EQ(refused.code(), kFailed);
+  EXPECT_THAT(refused.err, HasSubstr("--append cannot append to the tracking file"));
+  EXPECT_FALSE(has_trace());
+  EXPECT_EQ(content_of(path("rows.csv")), rows);
+}
+
 TEST_F(Outputs, RunsThatAppendToOneFileAtTheSameTimeKeepTheirLinesWhole) {
   constexpr int kRuns = 8;
   const Words options = {"--quiet", "--append", "--json", path("runs.jsonl")};

@@ -1,6 +1,7 @@
 // `wattle run`: fork the launcher, prepare, release, read while the command runs, report, end
 // alike.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,6 +75,18 @@ void check_files(const std::vector<NamedFile>& files, const Job& job) {
   }
 }
 
+/// A tracking file is of one run: its first rows hold what does not change. Throws
+/// `InvalidArgument` where one would have to be added to.
+void require_no_rows(const std::string& expanded) {
+  struct stat status {};
+  const bool is_there = ::stat(expanded.c_str(), &status) == 0;
+  if (!is_there || !S_ISREG(status.st_mode) || status.st_size == 0) return;
+  throw InvalidArgument(
+      fmt::format("--append cannot append to the tracking file {}, which holds another run; name "
+                  "a new one (%p: the process, %j: the job)",
+                  printable(expanded)));
+}
+
 /// Empty paths: no table; a usage file in the state folder. Both are replaced.
 std::unique_ptr<UsageFiles> open_usage_files(const std::string& tracking,
                                              const std::string& usage) {
@@ -108,6 +121,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
                                   {"--usage-file", options.usage_path, usage}};
   std::erase_if(files, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
   check_files(files, job);
+  if (append && !tracking.empty()) require_no_rows(tracking);
   Outputs outputs;
   if (!text.empty()) outputs.text = Output::open(text, append);
   if (!json.empty()) outputs.json = Output::open(json, append);

@@ -90,7 +90,8 @@ void RawRun::add(CLI::App& command) {
   add_value(command, "--gpus", run.gpus, "LIST", kGpusHelp);
   command.add_flag(
       "--append", run.append,
-      "Append to the files instead of replacing them; --html and --tracking-file are replaced");
+      "Append to the files instead of replacing them; --html is replaced all the same, a "
+      "--tracking-file that holds a run is refused");
   command.add_flag("-q,--quiet", run.quiet, "No report as text");
   command.add_flag("-v,--verbose", run.verbose,
                    "List each GPU in the report, and the baseline of the share");
