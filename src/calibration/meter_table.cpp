@@ -141,14 +141,17 @@ void MeterTable::choose_power() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (i == time_ || i == time_of_day_) continue;
     const bool is_named = !titles_.empty() && is_power(column_title(titles_[i]));
-    names.push_back(titles_.empty() ? std::to_string(i + 1) : printable(titles_[i], kMostTitle));
+    // Its number names a column without a title.
+    const bool has_title = !titles_.empty() && !trimmed(titles_[i]).empty();
+    names.push_back(has_title ? printable(titles_[i], kMostTitle) : std::to_string(i + 1));
     if (is_named) possible.push_back(i);
   }
   if (!asked_.power.empty()) {
     const auto asked = asked_column();
     if (!asked) {
-      problem_ = fmt::format("there is no column {}; there are {}",
-                             printable(asked_.power, kMostTitle), joined(names, ", "));
+      problem_ =
+          fmt::format("there is no column {}; there {}", printable(asked_.power, kMostTitle),
+                      names.empty() ? "is none beside the time" : "are " + joined(names, ", "));
       return;
     }
     return choose_unit(*asked);

@@ -72,6 +72,10 @@ TEST(MeterTable, RefusesToChooseAmongPowers) {
   EXPECT_DOUBLE_EQ(table_of(text, {.power = "psu2"}).samples().at(0).power_w, 130.0);
   EXPECT_DOUBLE_EQ(table_of(text, {.power = "2"}).samples().at(0).power_w, 120.0);
   EXPECT_THAT(table_of(text, {.power = "x"}).problem(), HasSubstr("there is no column x"));
+  EXPECT_EQ(table_of("time,,b\n1,5,6\n2,5,6\n", {.power = "x"}).problem(),
+            "there is no column x; there are 2, b");
+  EXPECT_EQ(table_of("time\n1\n2\n", {.power = "x"}).problem(),
+            "there is no column x; there is none beside the time");
 }
 
 TEST(MeterTable, RefusesAnUnknownUnit) {
