@@ -1,9 +1,10 @@
 """Three daemons, Prometheus with the rules, Alertmanager and VictoriaMetrics: the fleet's joules are those of the
-fakes, also when a daemon is restarted, a GPU is lost for a while, and a counter wraps."""
+fakes, also when a daemon is restarted, a GPU is lost for a while, and a counter wraps; the shares of pods, jobs and services close."""
 
 import json
 import os
 import subprocess
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -20,6 +21,12 @@ WATTS = {
 }
 # One is off the bus for 7 s, one has no counter of energy.
 GPUS = {"n2": "gpu A\nuuid GPU-a\npower step 0 300\nlost 10 17\ngpu B\nuuid GPU-b\npower step 0 200\ncounter none\n"}
+# Control groups, and the CPU time of each in a second, in microseconds.
+GROUPS = {
+    "kubepods/burstable/pod0f6e3a52-5f0c-4a8e-9a6f-0a3c1d2e4f56": 400_000,
+    "system.slice/slurmstepd.scope/job_77": 300_000,
+    "system.slice/web.service": 100_000,
+}
 # Seconds of power by which a sum may be off: counters are renewed, scrapes have a time of their own, at both ends.
 SLACK_S = 2.0
 
@@ -49,12 +56,32 @@ class Node:
             [os.environ["WATTLE_TEST_PLAYER"], "600000", zone, str(watts), "6.103515625e-05", "61035", str(ticks)],
             stdout=subprocess.DEVNULL,
         )
+        self.use_cpus(0)
+        self.is_over = threading.Event()
+        self.groups = threading.Thread(target=self.keep_using)
+        self.groups.start()
         self.daemon, self.port = start_at_free_port(self.command, **self.options())
+
+    def use_cpus(self, seconds):
+        """As the kernel shows it after so long."""
+        root = self.folder / "sys" / "fs" / "cgroup"
+        for group, usec in {"": 0, **GROUPS}.items():
+            (root / group).mkdir(parents=True, exist_ok=True)
+            # A reader sees the old text or the new one.
+            name = "cpu.stat" if group else "cgroup.controllers"
+            text = f"usage_usec {1_000_000 + int(usec * seconds)}\n" if group else "cpu\n"
+            (root / group / "new").write_text(text)
+            (root / group / "new").rename(root / group / name)
+
+    def keep_using(self):
+        start = time.monotonic()
+        while not self.is_over.wait(0.1):
+            self.use_cpus(time.monotonic() - start)
 
     def command(self, port):
         return [
             os.environ["WATTLE_TEST_DAEMON"], "serve", "--mode=tcp", f"--tcp-bind-address=127.0.0.1:{port}",
-            "--user=root", "--public-cpu-period=0", f"--sysfs={self.folder}/sys", f"--procfs={self.folder}/proc",
+            "--user=root", "--public-cpu-period=0", "--enable=gpu-read,cpu-read,shares", "--shares-interval=1", f"--sysfs={self.folder}/sys", f"--procfs={self.folder}/proc",
             f"--nvml-library={os.environ['WATTLE_TEST_NVML']}",
         ]
 
@@ -72,6 +99,8 @@ class Node:
     def stop(self):
         end(self.daemon)
         end(self.player)
+        self.is_over.set()
+        self.groups.join()
 
 
 def rules_without_waits(folder):
@@ -149,6 +178,25 @@ def check_energy(samples, watts, label):
     return lost_s > 0
 
 
+def check_shares(prometheus, stop, seconds):
+    """At each scrape all shares of a domain add up to what was measured, to the microjoule."""
+    left_uj, scrapes = {}, 0
+    for family, sign in (("energy", 1), ("ended_energy", 1), ("measured", -1)):
+        query = f"wattle_share_{family}_joules_total[{seconds}s]"
+        for each in prometheus.api("query", query=query, time=stop)["result"]:
+            of = each["metric"]["instance"], each["metric"]["domain"]
+            for at, value in each["values"]:
+                scrapes += family == "measured"
+                left_uj[of, at] = left_uj.get((of, at), 0) + sign * round(float(value) * 1e6)
+    assert {place: left for place, left in left_uj.items() if left != 0} == {}
+    assert {of for of, _ in left_uj} == {(node, "cpu") for node in ("n1", "n2", "n3")} | {
+        ("n2", "nvidia_gpu_0"), ("n2", "nvidia_gpu_1")}
+    assert scrapes > 5 * 5
+    query = 'count by (instance) (wattle_share_energy_joules_total{group_kind=~"pod|slurm_job|service"} > 0)'
+    shown = {each["metric"]["instance"]: int(each["value"][1]) for each in prometheus.api("query", query=query)["result"]}
+    assert shown == {node: len(GROUPS) for node in ("n1", "n2", "n3")}
+
+
 def test_joules_of_the_fleet_are_those_of_the_fakes(tmp_path, nodes, servers):
     alerts_port, store_port = servers
     rules_without_waits(tmp_path / "rules")
@@ -188,6 +236,7 @@ def test_joules_of_the_fleet_are_those_of_the_fakes(tmp_path, nodes, servers):
             if check_energy(samples, WATTS[of], of):
                 restarted.add(of)
         assert restarted == {("n1", "package_0")}
+        check_shares(prometheus, stop, int(stop - start))
 
         # Power, now that all are back, and the same in the store for years.
         fleet = "cluster:wattle_power_watts:sum"
