@@ -186,6 +186,7 @@ void RunHistory::prepare() {
       }
       if (found > 0) find_lower_bounds();
       if (found > 0) seal_all();
+      if (found > 0) seal_all_details();
       run(fmt::format("PRAGMA application_id = {}", kHistoryMark));
       run(fmt::format("PRAGMA user_version = {}", kNewest));
     });
@@ -231,7 +232,7 @@ std::int64_t RunHistory::dictionary_for(std::int64_t host, const std::string& ve
   return database_.last_row_id();
 }
 
-void RunHistory::insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
+void RunHistory::insert_record(const FoundRun& saved, const SavedRun& run, std::int64_t host,
                                const std::string& version) {
   const std::int64_t words = dictionary_for(host, version, run.record);
   const auto packed = compress(run.record, dictionary(words));
@@ -240,11 +241,12 @@ void RunHistory::insert_record(std::int64_t number, const SavedRun& run, std::in
   // A record that is not compressed, for want of the library, has no dictionary.
   this->run(
       "INSERT INTO records (run, dictionary, record, directory, worktree, git_branch, git_unknown, "
-      "series) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      {number, packed ? SqlValue(words) : SqlValue(nullptr),
+      "series, seal, series_seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {saved.number, packed ? SqlValue(words) : SqlValue(nullptr),
        SqlBlob{packed ? std::string_view(*packed) : run.record}, sql_value(run.directory),
        sql_value(git.worktree.string()), sql_value(git.branch), sql_value(git.unknown),
-       series ? SqlValue(SqlBlob{*series}) : SqlValue(nullptr)});
+       series ? SqlValue(SqlBlob{*series}) : SqlValue(nullptr), seal_of(run, saved.id),
+       series ? SqlValue(seal_of_series(*series)) : SqlValue(nullptr)});
 }
 
 std::string RunHistory::record_of(const SqlRow& row) {
@@ -301,7 +303,7 @@ bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
        number_in("commands", "line", summary.command), host});
   const std::int64_t number = database_.last_row_id();
   write_row(number, summary);
-  insert_record(number, saved, host, summary.wattle_version);
+  insert_record({number, id}, saved, host, summary.wattle_version);
   for (const auto& [key, value] : saved.tags) {
     run("INSERT INTO tags (key, value, run) VALUES (?, ?, ?)", {key, value, number});
   }

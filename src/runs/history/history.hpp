@@ -24,7 +24,7 @@ namespace wattle {
 
 using Tags = std::map<PrintableText, PrintableText>;
 
-/// What a list shows of a run. Absent is unknown.
+/// A run in a list. Absent: unknown.
 struct RunSummary {
   std::string id;
   double started_unix_s = 0.0;
@@ -37,6 +37,7 @@ struct RunSummary {
   std::optional<double> energy_j{};
   std::optional<double> energy_uncertainty_j{};
   std::optional<bool> energy_is_lower_bound{};  ///< absent without energy
+  Flags energy_flags{};                         ///< of the domains in it
   std::optional<double> cpu_s{};
   std::optional<std::uint64_t> peak_rss_bytes{};
   PrintableText git_commit{};  ///< empty: none
@@ -52,7 +53,7 @@ struct SavedRun {
   PrintableText directory{};      ///< the working directory; empty: unknown
   std::optional<GitState> git{};  ///< absent: the directory is in no git repository
   std::optional<PowerCourse> series{};
-  /// Of a record that was just written or read, so that `save` need not read it; else absent.
+  /// The summary of a record just written or read, so that `save` need not read it; else absent.
   std::optional<RunSummary> summary{};
 };
 
@@ -70,8 +71,8 @@ struct HistoryFilter {
 /// `~/.local/state/wattle/history.db`. Throws `Error` if there is no state folder.
 [[nodiscard]] std::filesystem::path default_history_path();
 
-/// What a list shows of a run; the ID, git and the tags are not in it. It is the same whether the
-/// run is as it was measured or was read from its record.
+/// The summary of a run, without ID, git and tags. It is the same whether the run is as it was
+/// measured or was read from its record.
 [[nodiscard]] RunSummary summary_of(const Report& run);
 
 /// The file, open. A run that `save` returned for stays, also if the process is killed or the
@@ -111,7 +112,7 @@ class RunHistory {
   /// How many `list` would give without its limit.
   [[nodiscard]] std::size_t count(const HistoryFilter& filter);
 
-  /// The run with the ID, or the only one whose ID begins with `id`. Throws `InvalidArgument`,
+  /// The run with the ID, or the only one whose ID starts with `id`. Throws `InvalidArgument`,
   /// which says whether there is none, several, or `id` is no ID.
   [[nodiscard]] SavedRun get(std::string_view id);
   /// The whole runs that fulfil `filter`, newest first. Damaged ones are left out, and named in
@@ -120,16 +121,16 @@ class RunHistory {
   /// All of them or none: throws as `get` does.
   void remove(const std::vector<std::string>& ids);
 
-  /// What was left out since the last call because it is damaged, or was given without its power
-  /// over time, or with tags or a commit that may be wrong: one sentence for each run.
+  /// Sentences: what was left out since the last call because it is damaged, or was given without
+  /// its power over time, or with tags, a commit or a folder that may be wrong.
   [[nodiscard]] std::vector<std::string> take_damage() { return std::exchange(damage_, {}); }
 
   struct Check {
     std::size_t runs = 0;                ///< all
     std::size_t repaired = 0;            ///< whose row was wrong, and is as its record again
     std::vector<std::string> damaged{};  ///< runs that stay damaged: one sentence for each
-    /// Runs whose tags or commit may be others than those that were saved (found once), or whose
-    /// power over time is damaged.
+    /// Runs whose tags, commit or folder may be others than those that were saved (found once), or
+    /// whose power over time is damaged.
     std::vector<std::string> doubtful{};
     std::vector<std::string> problems{};  ///< what SQLite reports of the file
   };
@@ -160,14 +161,23 @@ class RunHistory {
   [[nodiscard]] FoundRun find(std::string_view id);
   /// True if it is new.
   bool insert(const SavedRun& saved, std::uint64_t& id);
-  void insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
+  void insert_record(const FoundRun& saved, const SavedRun& run, std::int64_t host,
                      const std::string& version);
   [[nodiscard]] bool has_record(std::uint64_t id, const std::string& record);
   [[nodiscard]] std::string record_of(const SqlRow& row);
   /// Throws `Error` unless the record is whole.
   [[nodiscard]] std::string whole_record(const FoundRun& found);
-  /// What a list shows of the run, by its record; git and tags as in `known`.
+  /// The summary of the run, by its record; git and tags as in `known`.
   [[nodiscard]] RunSummary summary_by_record(const FoundRun& found, RunSummary known);
+  /// The data of a run besides its record and its row; without its ID and record.
+  struct Details {
+    SavedRun run{};
+    bool is_whole = true;         ///< without the power over time
+    bool is_series_whole = true;  ///< false: it is left out
+  };
+  [[nodiscard]] Details details_of(const FoundRun& found);
+  void seal_details(const FoundRun& found);
+  void seal_all_details();
   void seal_all();
   void write_row(std::int64_t number, const RunSummary& run);
   /// Rows of runs as they are.

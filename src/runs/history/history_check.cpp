@@ -38,11 +38,25 @@ std::int64_t seal_of(const RunSummary& run) {
           run.id, exact_text(run.started_unix_s), exact_text(run.wall_s), run.command, run.host,
           exact_text(run.exit_code), exact_text(run.signal), exact_text(run.energy_j),
           exact_text(run.energy_uncertainty_j), exact_text(run.energy_is_lower_bound),
-          exact_text(run.cpu_s), exact_text(run.peak_rss_bytes), run.git_commit,
-          exact_text(run.git_dirty)},
+          fmt::format("{}", run.energy_flags.bits()), exact_text(run.cpu_s),
+          exact_text(run.peak_rss_bytes), run.git_commit, exact_text(run.git_dirty)},
       "\n");
   for (const auto& [key, value] : run.tags) text += fmt::format("\n{}={}", key, value);
   return std::bit_cast<std::int64_t>(hash_of(text));
+}
+
+std::int64_t seal_of(const SavedRun& run, std::uint64_t id) {
+  const GitState git = run.git.value_or(GitState{});
+  std::string text =
+      joined(std::vector<std::string>{run_id_text(id), run.directory, git.worktree.string(),
+                                      git.branch, git.unknown, git.commit, exact_text(git.dirty)},
+             "\n");
+  for (const auto& [key, value] : run.tags) text += fmt::format("\n{}={}", key, value);
+  return std::bit_cast<std::int64_t>(hash_of(text));
+}
+
+std::int64_t seal_of_series(std::string_view packed) {
+  return std::bit_cast<std::int64_t>(hash_of(packed));
 }
 
 void require_whole(std::string_view record, std::uint64_t id) {
@@ -62,8 +76,9 @@ std::string damage_text(std::uint64_t id, std::string_view why) {
 
 std::string doubt_text(std::uint64_t id) {
   return fmt::format(
-      "run {0}: its tags, its commit or whether files were changed may not be as they were saved; "
-      "see wattle history show {0}",
+      "run {0}: its tags, its folder, its commit and branch, or whether files were changed, may "
+      "not "
+      "be as they were saved; see wattle history show {0}",
       run_id_text(id));
 }
 
@@ -107,9 +122,10 @@ void RunHistory::write_row(std::int64_t number, const RunSummary& run) {
   set("started = ?, wall = ?, command = ?, host = ?, exit_code = ?, signal = ?",
       {run.started_unix_s, run.wall_s, number_in("commands", "line", run.command),
        number_in("hosts", "name", run.host), sql_value(run.exit_code), sql_value(run.signal)});
-  set("energy = ?, uncertainty = ?, lower_bound = ?, cpu = ?, memory = ?",
+  set("energy = ?, uncertainty = ?, lower_bound = ?, flags = ?, cpu = ?, memory = ?",
       {sql_value(run.energy_j), sql_value(run.energy_uncertainty_j),
-       sql_value(run.energy_is_lower_bound), sql_value(run.cpu_s), sql_value(run.peak_rss_bytes)});
+       sql_value(run.energy_is_lower_bound), std::int64_t{run.energy_flags.bits()},
+       sql_value(run.cpu_s), sql_value(run.peak_rss_bytes)});
   set("git_commit = ?, git_dirty = ?, seal = ?",
       {sql_value(run.git_commit), sql_value(run.git_dirty), seal_of(run)});
 }
@@ -131,6 +147,65 @@ void RunHistory::find_lower_bounds() {
     run("UPDATE runs SET lower_bound = ? WHERE number = ?",
         {is_lower_bound ? std::int64_t{1} : std::int64_t{0}, number});
   }
+}
+
+RunHistory::Details RunHistory::details_of(const FoundRun& found) {
+  Details details{.run = {.id = {}, .record = {}, .tags = tags_of(found.number)}};
+  query(
+      "SELECT directory, worktree, git_branch, git_unknown, git_commit, git_dirty, series, "
+      "records.seal, series_seal FROM records JOIN runs ON run = number WHERE run = ?",
+      {found.number}, [&](const SqlRow& row) {
+        enum DetailsColumn {
+          directory_column,
+          worktree_column,
+          branch_column,
+          unknown_column,
+          commit_column,
+          dirty_column,
+          series_column,
+          seal_column,
+          series_seal_column
+        };
+        SavedRun& run = details.run;
+        run.directory = row.text(directory_column);
+        if (!row.is_null(worktree_column)) {
+          run.git = GitState{.commit = std::string(row.text(commit_column)),
+                             .branch = std::string(row.text(branch_column)),
+                             .dirty = {},
+                             .unknown = std::string(row.text(unknown_column)),
+                             .worktree = row.text(worktree_column)};
+          if (!row.is_null(dirty_column)) run.git->dirty = row.integer(dirty_column) != 0;
+        }
+        details.is_whole =
+            !row.is_null(seal_column) && row.integer(seal_column) == seal_of(run, found.id);
+        const bool has_seal = !row.is_null(series_seal_column);
+        if (row.is_null(series_column)) {
+          details.is_series_whole = !has_seal;
+          return;
+        }
+        const std::string_view packed = row.text(series_column);
+        if (has_seal && row.integer(series_seal_column) == seal_of_series(packed)) {
+          run.series = series_of(packed);
+        }
+        details.is_series_whole = run.series.has_value();
+      });
+  return details;
+}
+
+void RunHistory::seal_details(const FoundRun& found) {
+  run("UPDATE records SET seal = ? WHERE run = ?",
+      {seal_of(details_of(found).run, found.id), found.number});
+}
+
+void RunHistory::seal_all_details() {
+  std::vector<std::pair<std::int64_t, std::int64_t>> series;
+  query("SELECT run, series FROM records WHERE series IS NOT NULL", {}, [&](const SqlRow& row) {
+    series.emplace_back(row.integer(0), seal_of_series(row.text(1)));
+  });
+  for (const auto& [number, seal] : series) {
+    run("UPDATE records SET series_seal = ? WHERE run = ?", {seal, number});
+  }
+  for (const FoundRun& found : numbers({})) seal_details(found);
 }
 
 void RunHistory::seal_all() {
@@ -159,13 +234,14 @@ RunHistory::Check RunHistory::check() {
       const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
       try {
         const RunSummary run = summary_by_record({row.number, id}, row.run);
-        query("SELECT series FROM records WHERE run = ? AND series IS NOT NULL", {row.number},
-              [&](const SqlRow& kept) {
-                if (!series_of(kept.text(0))) result.doubtful.push_back(series_damage_text(id));
-              });
+        const Details details = details_of({row.number, id});
+        if (!details.is_series_whole) result.doubtful.push_back(series_damage_text(id));
         const bool is_as_record = row.seal == seal_of(run);
+        if (!details.is_whole || (!row.is_whole() && !is_as_record)) {
+          result.doubtful.push_back(doubt_text(id));
+        }
+        if (!details.is_whole) seal_details({row.number, id});
         if (row.is_whole() && is_as_record) continue;
-        if (!row.is_whole() && !is_as_record) result.doubtful.push_back(doubt_text(id));
         write_row(row.number, run);
         ++result.repaired;
       } catch (const WriteError&) {

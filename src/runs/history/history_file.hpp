@@ -13,7 +13,7 @@ inline constexpr int kHistoryMark = 0x5774746c;
 
 /// SQL that makes the tables of each version from those of the version before; the first makes the
 /// first ones. A released one never changes.
-inline constexpr std::array<std::string_view, 4> kHistoryVersions = {
+inline constexpr std::array<std::string_view, 5> kHistoryVersions = {
     R"(
 CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE commands (id INTEGER PRIMARY KEY, line TEXT NOT NULL UNIQUE);
@@ -69,6 +69,12 @@ ALTER TABLE runs ADD COLUMN lower_bound INTEGER;
     // A hash of what a list shows of the run: a damaged row is noticed.
     R"(
 ALTER TABLE runs ADD COLUMN seal INTEGER;
+)",
+    // The same of what is shown of a run beside its record and its row, and of its power over time.
+    R"(
+ALTER TABLE records ADD COLUMN seal INTEGER;
+ALTER TABLE records ADD COLUMN series_seal INTEGER;
+ALTER TABLE runs ADD COLUMN flags INTEGER;
 )"};
 
 /// The kind of a file, by its first bytes. The file is only read.

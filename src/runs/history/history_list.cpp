@@ -88,12 +88,13 @@ RunSummary summary_of(const Report& run) {
   if (!total.energy) return summary;
   summary.energy_uncertainty_j = with_two_digits(total.uncertainty).si();
   summary.energy_is_lower_bound = is_lower_bound(total);
+  summary.energy_flags = total.flags;
   return summary;
 }
 
 std::vector<RunHistory::StoredRun> RunHistory::rows(std::string_view rest,
                                                     const std::vector<SqlValue>& values) {
-  enum Column {
+  enum RunColumn {
     number_column,
     id_column,
     started_column,
@@ -109,6 +110,7 @@ std::vector<RunHistory::StoredRun> RunHistory::rows(std::string_view rest,
     commit_column,
     dirty_column,
     lower_bound_column,
+    flags_column,
     seal_column
   };
   std::vector<StoredRun> list;
@@ -116,7 +118,7 @@ std::vector<RunHistory::StoredRun> RunHistory::rows(std::string_view rest,
       "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
       "(SELECT name FROM hosts WHERE id = host), ";
   query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty, " +
-            "lower_bound, seal FROM runs" + std::string(rest),
+            "lower_bound, flags, seal FROM runs" + std::string(rest),
         values, [&](const SqlRow& row) {
           StoredRun& one = list.emplace_back();
           RunSummary& run = one.run;
@@ -139,6 +141,10 @@ std::vector<RunHistory::StoredRun> RunHistory::rows(std::string_view rest,
           if (!row.is_null(dirty_column)) run.git_dirty = row.integer(dirty_column) != 0;
           if (!row.is_null(lower_bound_column)) {
             run.energy_is_lower_bound = row.integer(lower_bound_column) != 0;
+          }
+          if (!row.is_null(flags_column)) {
+            run.energy_flags =
+                Flags::from_bits(static_cast<std::uint32_t>(row.integer(flags_column)));
           }
         });
   for (StoredRun& row : list) row.run.tags = tags_of(row.number);
@@ -189,38 +195,13 @@ Tags RunHistory::tags_of(std::int64_t number) {
 }
 
 SavedRun RunHistory::read(const FoundRun& found) {
-  SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
-  query(
-      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, "
-      "git_commit, "
-      "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
-      {found.number}, [&](const SqlRow& row) {
-        enum Column {
-          directory_column = 2,
-          worktree_column,
-          branch_column,
-          unknown_column,
-          series_column,
-          commit_column,
-          dirty_column
-        };
-        saved.record = record_of(row);
-        require_whole(saved.record, found.id);
-        saved.directory = row.text(directory_column);
-        if (!row.is_null(worktree_column)) {
-          saved.git = GitState{.commit = std::string(row.text(commit_column)),
-                               .branch = std::string(row.text(branch_column)),
-                               .dirty = {},
-                               .unknown = std::string(row.text(unknown_column)),
-                               .worktree = row.text(worktree_column)};
-          if (!row.is_null(dirty_column)) saved.git->dirty = row.integer(dirty_column) != 0;
-        }
-        if (row.is_null(series_column)) return;
-        saved.series = series_of(row.text(series_column));
-        if (!saved.series) damage_.push_back(series_damage_text(found.id));
-      });
-  if (saved.record.empty()) throw Error("it has no record");
-  return saved;
+  std::string record = whole_record(found);
+  Details details = details_of(found);
+  if (!details.is_whole) damage_.push_back(doubt_text(found.id));
+  if (!details.is_series_whole) damage_.push_back(series_damage_text(found.id));
+  details.run.id = run_id_text(found.id);
+  details.run.record = std::move(record);
+  return std::move(details.run);
 }
 
 SavedRun RunHistory::get(std::string_view id) {

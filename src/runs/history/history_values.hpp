@@ -30,16 +30,23 @@ inline SqlValue sql_value(const std::string& text) {
 /// A hash of what a list shows of a run, with its ID, git and tags.
 [[nodiscard]] std::int64_t seal_of(const RunSummary& run);
 
+/// A hash of what is shown of a run beside its record, with its ID; without its power over time.
+[[nodiscard]] std::int64_t seal_of(const SavedRun& run, std::uint64_t id);
+
+/// A hash of what `records.series` holds.
+[[nodiscard]] std::int64_t seal_of_series(std::string_view packed);
+
 /// Throws `Error` unless the record is that of the ID, which is a hash of it.
 void require_whole(std::string_view record, std::uint64_t id);
 
 /// "run k3m9x2qa is damaged: WHY; ..."
 [[nodiscard]] std::string damage_text(std::uint64_t id, std::string_view why);
 
-/// Of a run whose record is whole, and whose tags or commit, which no record has, need not be.
+/// Says that the record of a run is whole, but its tags, commit or folder, which no record has, may
+/// be wrong.
 [[nodiscard]] std::string doubt_text(std::uint64_t id);
 
-/// What `records.series` holds; absent: it is damaged.
+/// The power in `records.series`; absent: it is damaged.
 [[nodiscard]] std::optional<PowerCourse> series_of(std::string_view packed);
 [[nodiscard]] std::string series_damage_text(std::uint64_t id);
 

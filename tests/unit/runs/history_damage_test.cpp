@@ -54,7 +54,7 @@ class HistoryDamageTest : public testing::Test {
 TEST_F(HistoryDamageTest, OfARowIsMendedFromTheRecord) {
   for (const char* change :
        {"energy = 35", "energy = NULL", "wall = 1e-3", "exit_code = 1", "uncertainty = 0",
-        "lower_bound = 1", "started = 999999999.5", "memory = 1"}) {
+        "lower_bound = 1", "flags = 4", "started = 999999999.5", "memory = 1"}) {
     edit(std::string("UPDATE runs SET ") + change + " WHERE number = 2");
     RunHistory history(file());
     const std::vector<RunSummary> list = history.list({});
@@ -63,6 +63,7 @@ TEST_F(HistoryDamageTest, OfARowIsMendedFromTheRecord) {
     EXPECT_EQ(list[1].wall_s, 2.0) << change;
     EXPECT_EQ(list[1].exit_code, 0) << change;
     EXPECT_EQ(list[1].energy_is_lower_bound, false) << change;
+    EXPECT_TRUE(list[1].energy_flags.none()) << change;
     EXPECT_THAT(history.take_damage(), IsEmpty()) << "the record is whole";
     EXPECT_THAT(history.check(), AllOf(Field(&RunHistory::Check::repaired, 1U),
                                        Field(&RunHistory::Check::doubtful, IsEmpty())))
@@ -80,10 +81,57 @@ TEST_F(HistoryDamageTest, OfWhatNoRecordHasIsNamed) {
     edit(change);
     RunHistory history(file());
     EXPECT_THAT(history.list({}), SizeIs(3)) << change;
-    const auto named = ElementsAre(HasSubstr("run " + ids_[1] + ": its tags, its commit"));
+    const auto named = ElementsAre(HasSubstr("run " + ids_[1] + ": its tags, its folder"));
     EXPECT_THAT(history.take_damage(), named) << change;
     EXPECT_THAT(history.check().doubtful, named) << change;
     EXPECT_THAT(history.check().doubtful, IsEmpty()) << change << ": said once";
+  }
+}
+
+TEST_F(HistoryDamageTest, OfWhatOnlyARunShowsIsNamed) {
+  const std::string id = [&] {
+    SavedRun run = saved_run({.command = {"make", "all"}}, {{"branch", "main"}});
+    run.directory = "/home/a/project";
+    run.git = GitState{.commit = "abc", .branch = "main", .worktree = "/home/a/project"};
+    return RunHistory(file()).save(run);
+  }();
+  const auto named = ElementsAre(HasSubstr("run " + id + ": its tags, its folder"));
+  for (const char* change :
+       {"UPDATE records SET directory = '/tmp'", "UPDATE records SET directory = NULL",
+        "UPDATE records SET worktree = '/'", "UPDATE records SET git_branch = 'other'",
+        "UPDATE records SET git_unknown = 'why'", "UPDATE records SET seal = NULL",
+        "UPDATE tags SET value = 'other'", "UPDATE runs SET git_dirty = 0",
+        "UPDATE runs SET git_commit = 'abd'", "UPDATE records SET worktree = NULL"}) {
+    const bool is_row = std::string_view(change).starts_with("UPDATE runs");
+    edit(std::string(change) + (is_row ? " WHERE number = 4" : " WHERE run = 4"));
+    RunHistory history(file());
+    EXPECT_EQ(history.get(id).id, id);
+    EXPECT_THAT(history.take_damage(), named) << change;
+    EXPECT_THAT(history.check().doubtful, named) << change;
+    EXPECT_THAT(history.check().doubtful, IsEmpty()) << change << ": said once";
+    EXPECT_EQ(history.get(id).id, id);
+    EXPECT_THAT(history.take_damage(), IsEmpty()) << change;
+  }
+}
+
+TEST_F(HistoryDamageTest, OfASeriesThatIsGoneOrAnothersIsNamed) {
+  SavedRun run = saved_run({.command = {"make", "all"}});
+  run.series = PowerCourse{.length = Seconds(0.3), .column = Seconds(0.1), .step = Seconds(0.1)};
+  run.series->domains = {{"package_0", {{.mean = Watts(10)}, {.mean = Watts(20)}, {}}}};
+  const std::string id = RunHistory(file()).save(run);
+  SavedRun other = saved_run({.command = {"make", "other"}});
+  other.series = run.series;
+  other.series->domains = {{"package_0", {{.mean = Watts(30)}, {.mean = Watts(20)}, {}}}};
+  (void)RunHistory(file()).save(other);
+  for (const char* change :
+       {"UPDATE records SET series = (SELECT series FROM records WHERE run = 5) WHERE run = 4",
+        "UPDATE records SET series = NULL WHERE run = 4"}) {
+    edit(change);
+    RunHistory history(file());
+    EXPECT_FALSE(history.get(id).series);
+    const auto named = ElementsAre(HasSubstr("run " + id + ": its power over time is damaged"));
+    EXPECT_THAT(history.take_damage(), named) << change;
+    EXPECT_THAT(history.check().doubtful, named) << change;
   }
 }
 

@@ -244,6 +244,9 @@ TEST_F(RunHistoryTest, BringsAnOlderFileToTheNewestVersion) {
   }
   {
     SqliteDatabase older(file().string());
+    ASSERT_EQ(older.run("ALTER TABLE records DROP COLUMN series_seal"), 0);
+    ASSERT_EQ(older.run("ALTER TABLE records DROP COLUMN seal"), 0);
+    ASSERT_EQ(older.run("ALTER TABLE runs DROP COLUMN flags"), 0);
     ASSERT_EQ(older.run("ALTER TABLE runs DROP COLUMN seal"), 0);
     ASSERT_EQ(older.run("ALTER TABLE runs DROP COLUMN lower_bound"), 0);
     ASSERT_EQ(older.run("DROP INDEX runs_by_start"), 0);
@@ -252,6 +255,9 @@ TEST_F(RunHistoryTest, BringsAnOlderFileToTheNewestVersion) {
   }
   const auto list = RunHistory(file()).list({});
   ASSERT_THAT(list, testing::SizeIs(2));
+  const RunHistory::Check checked = RunHistory(file()).check();
+  EXPECT_EQ(checked.repaired, 0U);
+  EXPECT_THAT(checked.doubtful, testing::IsEmpty());
   EXPECT_EQ(list[0].energy_is_lower_bound, true) << "found in the record";
   EXPECT_EQ(list[1].energy_is_lower_bound, false);
   SqliteDatabase newest(file().string());
@@ -270,7 +276,7 @@ TEST_F(RunHistoryTest, LeavesTheFileOfANewerWattleAsItIs) {
   }
   const std::string before = bytes_of(file());
   EXPECT_THAT(refusal_of(file()),
-              HasSubstr("is of version 99, and this wattle reads up to 4; use a newer wattle"));
+              HasSubstr("is of version 99, and this wattle reads up to 5; use a newer wattle"));
   EXPECT_EQ(bytes_of(file()), before);
 }
 
