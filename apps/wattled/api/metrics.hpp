@@ -39,7 +39,7 @@ struct DomainMetrics {
   std::optional<double> energy_unknown_s{};      ///< time that is not in `energy_j`
   /// Part of the time that the sensor of power samples.
   std::optional<double> coverage_ratio{};
-  std::optional<double> power_w{};  ///< see `MeanPower`; or a gauge's value
+  std::optional<double> power_w{};  ///< see `PowerSinceScrape`; or a gauge's value
   std::optional<double> power_limit_w{};
   std::optional<double> utilization_ratio{};  ///< 0 to 1
   std::optional<double> memory_used_bytes{};
