@@ -129,22 +129,20 @@ bool GpuRowReader::take_header(std::string_view line) {
   return true;
 }
 
-GpuRow GpuRowReader::read(std::string_view line) noexcept {
+void GpuRowReader::read(std::string_view line, GpuRow& row) noexcept {
   count_ = split(line);
-  GpuRow row;
   if (columns_.timestamp < count_) {
     const std::string_view time = cells_[columns_.timestamp];
     const bool is_trimmed = !time.empty() && is_digit(time.front()) && is_digit(time.back());
     row.time_ms = times_.read(is_trimmed ? time : trimmed(time));
   }
   row.whole = count_ == columns_.count && has_figures() && (!has_time() || row.time_ms);
-  if (!row.whole) return row;
+  if (!row.whole) return;
   row.util = cell_of(columns_.util);
   row.mem_util = cell_of(columns_.mem_util);
   row.memory = cell_of(columns_.memory);
   row.power = has_other_powers_ ? power() : cell_of(columns_.powers[0]);
   if (!has_uuid()) add_evidence(row);
-  return row;
 }
 
 void GpuRowReader::add_evidence(GpuRow& row) const noexcept {

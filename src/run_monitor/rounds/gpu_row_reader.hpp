@@ -21,7 +21,13 @@ class GpuRowReader {
   /// True for a header, whose columns count from then on.
   [[nodiscard]] bool take_header(std::string_view line);
   /// Not whole where the line has other columns, or a time that is none.
-  [[nodiscard]] GpuRow read(std::string_view line) noexcept;
+  [[nodiscard]] GpuRow read(std::string_view line) noexcept {
+    GpuRow row;
+    read(line, row);
+    return row;
+  }
+  /// The same, into a row that has nothing yet.
+  void read(std::string_view line, GpuRow& row) noexcept;
 
   /// The index in the last row; empty if there is no such column.
   [[nodiscard]] std::string_view index() const noexcept;

@@ -99,10 +99,17 @@ void RowAssigner::doubt(Outcome outcome, const char* reason) {
   reason_ = reason;
 }
 
-void RowAssigner::add(const GpuRow& row, const TakeRow& take) {
-  if (outcome_ == Outcome::unknown) return take(row, std::nullopt);
+GpuRow& RowAssigner::next_row() {
   if (rows_.empty()) rows_.reserve(kRowsAtATime);
-  rows_.push_back(row);
+  return rows_.emplace_back();
+}
+
+void RowAssigner::add(const TakeRow& take) {
+  if (outcome_ == Outcome::unknown) {
+    take(rows_.back(), std::nullopt);
+    rows_.pop_back();
+    return;
+  }
   if (rows_.size() >= kRowsAtATime) solve(false, take);
 }
 

@@ -37,8 +37,10 @@ class RowAssigner {
   /// The number of GPUs, where something else shows it; before the first row.
   void expect_gpus(std::size_t gpus) { gpus_ = gpus; }
 
-  /// The next row. Gives `take` the rows whose tracks become known, in their order.
-  void add(const GpuRow& row, const TakeRow& take);
+  /// Room for the next row, which has nothing yet. `add` takes it.
+  [[nodiscard]] GpuRow& next_row();
+  /// Takes what `next_row` gave. Gives `take` the rows whose tracks become known, in their order.
+  void add(const TakeRow& take);
   /// There are no more rows: gives `take` those that are left.
   void end(const TakeRow& take);
 
@@ -107,7 +109,7 @@ class RowAssigner {
   void doubt(Outcome outcome, const char* reason);
 
   std::optional<std::size_t> gpus_;
-  std::vector<GpuRow> rows_;                       ///< that wait
+  std::vector<GpuRow> rows_;                       ///< that wait, and the next one
   std::vector<RowTrace> traces_;                   ///< of those that are whole
   std::vector<std::size_t> trace_rows_;            ///< their places in `rows_`
   std::vector<std::optional<std::size_t>> found_;  ///< the track of each trace

@@ -33,11 +33,11 @@ void GpuCsv::take_damaged() {
     RowCounts::take_damaged();
     return;
   }
-  assigner_.add({}, counting());
+  (void)assigner_.next_row();
+  assigner_.add(counting());
 }
 
-void GpuCsv::take_row(std::string_view line) {
-  const GpuRow row = reader_.read(line);
+void GpuCsv::note_row(const GpuRow& row, std::string_view line) {
   if (row.is_good()) {
     ++readable_;
   } else {
@@ -47,18 +47,25 @@ void GpuCsv::take_row(std::string_view line) {
     if (!first_ms_) first_ms_ = row.time_ms;
     last_ms_ = *row.time_ms;
   }
+}
+
+void GpuCsv::take_row(std::string_view line) {
+  if (guesses_gpus()) {
+    GpuRow& row = assigner_.next_row();
+    reader_.read(line, row);
+    note_row(row, line);
+    return assigner_.add(counting());
+  }
+  const GpuRow row = reader_.read(line);
+  note_row(row, line);
   if (has_names()) {
     CsvGpu* const gpu = row.is_good() ? named_gpu() : nullptr;
     if (gpu != nullptr && !reader_.has_uuid()) gpu->shared.add(row);
     count(gpu, row);
     return;
   }
-  if (!guesses_gpus()) {
-    lacks_time_ = lacks_time_ || (row.whole && !reader_.has_time());
-    count(row.is_good() ? gpu_at(0) : nullptr, row);
-    return;
-  }
-  assigner_.add(row, counting());
+  lacks_time_ = lacks_time_ || (row.whole && !reader_.has_time());
+  count(row.is_good() ? gpu_at(0) : nullptr, row);
 }
 
 RowAssigner::TakeRow GpuCsv::counting() {

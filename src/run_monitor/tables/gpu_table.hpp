@@ -62,6 +62,7 @@ class GpuCsv : RowCounts {
   };
 
   void take_row(std::string_view line);
+  void note_row(const GpuRow& row, std::string_view line);
   /// Counts what the rows say whose GPUs were found. Valid as long as this.
   [[nodiscard]] RowAssigner::TakeRow counting();
   /// `gpu`: null for a row that is no good, or has a name that no GPU has.
