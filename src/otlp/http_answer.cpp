@@ -11,7 +11,7 @@ namespace wattle::otlp {
 namespace {
 
 /// The most bytes of all lines: more than any collector sends.
-constexpr std::uint64_t kMostHeadBytes = std::uint64_t{64} << 10U;
+constexpr std::uint64_t kMostLineBytes = std::uint64_t{64} << 10U;
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT" in seconds since 1970; absent for anything else.
 std::optional<std::int64_t> unix_time_of(std::string_view date) {
@@ -78,7 +78,7 @@ bool HttpAnswer::take_some() {
   }
   const std::size_t end = waiting_.find('\n');
   const std::size_t length = end == std::string::npos ? waiting_.size() : end + 1;
-  if (head_bytes_ + length > kMostHeadBytes) {
+  if (head_bytes_ + length > kMostLineBytes) {
     phase_ = AnswerPhase::garbled;
     return false;
   }
