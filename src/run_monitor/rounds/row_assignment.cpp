@@ -122,10 +122,6 @@ void RowAssigner::end(const TakeRow& take) {
   }
 }
 
-std::optional<std::size_t> RowAssigner::place_of(std::size_t track) const noexcept {
-  return track < tracks_.size() ? tracks_[track].place : std::nullopt;
-}
-
 void RowAssigner::read_traces() {
   traces_.clear();
   trace_rows_.clear();

@@ -49,7 +49,9 @@ class RowAssigner {
   /// Why not all is known, and which option helps; else empty.
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
   /// The place among the GPUs of a round; absent where it is not known.
-  [[nodiscard]] std::optional<std::size_t> place_of(std::size_t track) const noexcept;
+  [[nodiscard]] std::optional<std::size_t> place_of(std::size_t track) const noexcept {
+    return track < tracks_.size() ? tracks_[track].place : std::nullopt;
+  }
 
  private:
   struct Track {
