@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/json/json_read.hpp"
@@ -48,6 +51,36 @@ bool is_possible_run(const Json& json) {
   return is_possible;
 }
 
+/// False for a number that would overflow a sum or a text; by the unit at the end of its key.
+bool is_possible_number(std::string_view key, double number) {
+  constexpr double kYear10000 = 253'402'300'800.0;
+  constexpr double kMostSeconds = 1e9;
+  constexpr double kMost = 1e15;
+  if (key.ends_with("unix_s")) return number >= 0.0 && number < kYear10000;
+  // A sensor may seem to be ahead of the meter.
+  if (key == "lag_s") return std::abs(number) <= kMostSeconds;
+  if (key.ends_with("_s")) return number >= 0.0 && number <= kMostSeconds;
+  if (key.ends_with("_j") || key.ends_with("_w")) return std::abs(number) <= kMost;
+  return true;
+}
+
+/// The key of a number that no run has; empty: there is none. Elements of a list have its key.
+/// Units of work that no run has are left out one by one.
+std::string impossible_key(const Json& json, const std::string& key = {}) {
+  if (json.is_number()) return is_possible_number(key, json.get<double>()) ? std::string() : key;
+  std::string found;
+  if (json.is_object()) {
+    for (auto at = json.begin(); at != json.end() && found.empty(); ++at) {
+      if (at.key() != "units") found = impossible_key(at.value(), at.key());
+    }
+  } else if (json.is_array()) {
+    for (auto at = json.begin(); at != json.end() && found.empty(); ++at) {
+      found = impossible_key(*at, key);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 bool is_possible_time(Seconds time) noexcept {
@@ -64,6 +97,11 @@ Report run_of(RecordText record) {
     throw FormatError(name, fmt::format("cannot read {}: no run has its wall_s or total_j; it is "
                                         "damaged or was edited",
                                         printable(name)));
+  }
+  if (const std::string key = impossible_key(json); !key.empty()) {
+    throw FormatError(name, fmt::format("cannot read {}: no run has its {}; it is damaged or was "
+                                        "edited",
+                                        printable(name), printable(key)));
   }
   return report_of(std::move(record.json));
 }

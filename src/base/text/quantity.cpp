@@ -122,7 +122,8 @@ std::string to_text(Seconds time) {
   constexpr double kHour = 3600.0;
   const double s = time.count();
   if (s < 10 * kMinute) return fmt::format("{:.{}f} s", s, s < 10.0 ? 3 : 2);
-  const auto whole = std::llround(s);
+  constexpr double kMost = 1e15;  // what is longer does not fit into a number
+  const auto whole = std::llround(std::min(s, kMost));
   if (s < 2 * kHour) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }

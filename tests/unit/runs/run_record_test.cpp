@@ -221,13 +221,21 @@ TEST(RunRecord, RefusesValuesThatNoRunHas) {
                 json["phases"]["rows"] = {{{"name", "a"}, {"total_j", 1e300}}};
               }),
               is_refused);
+  EXPECT_THAT(error_with([](Json& json) { json["resource_usage"]["cpu_user_s"] = -1.0; }),
+              HasSubstr("no run has its cpu_user_s; it is damaged or was edited"));
+  EXPECT_THAT(error_with([](Json& json) { json["resource_usage"]["cpu_system_s"] = 1e308; }),
+              HasSubstr("no run has its cpu_system_s"));
+  EXPECT_THAT(error_with([](Json& json) { json["ended_unix_s"] = 1e308; }),
+              HasSubstr("no run has its ended_unix_s"));
+  EXPECT_THAT(error_with([](Json& json) { json["energy"]["total_mean_w"] = 1e300; }),
+              HasSubstr("no run has its total_mean_w"));
   EXPECT_EQ(error_with([](Json&) {}), "no error");
 }
 
 TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
   const Report record = parse_run_record(
       R"({"schema":"wattle.run/2","command":[1,"a"],"exit":{"code":18446744073709551615,)"
-      R"("signal":1e300},"wall_s":1,"host":{"gpus":[3]},"share":{"measured_j":1e300,"gpus":7},)"
+      R"("signal":1e300},"wall_s":1,"host":{"gpus":[3]},"share":{"measured_j":"x","gpus":7},)"
       R"("energy":{"total_j":"many","domains":{"a":1},"total_missing":7},"estimate":[],)"
       R"("resource_usage":{"peak_rss_bytes":-1,"cpu_user_s":null}})",
       "run.json");
