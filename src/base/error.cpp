@@ -16,7 +16,10 @@ std::string reason_of(int error_number) {
   if (error_number == EBUSY || error_number == EWOULDBLOCK)
     return "another process keeps it locked";
   if (error_number == ENXIO) return "it is a pipe or a socket that nobody reads from";
-  return std::generic_category().message(error_number);
+  std::string reason = std::generic_category().message(error_number);
+  if (error_number == EFBIG) reason += ", by the limit of the user or the disk; see ulimit -f";
+  if (error_number == EIO) reason += " of the disk; see dmesg";
+  return reason;
 }
 
 }  // namespace

@@ -87,10 +87,21 @@ int bind(sqlite3_stmt* statement, int place, const SqlValue& value) {
 
 int primary(int result) noexcept { return result & 0xFF; }
 
+/// Write errors that the user can remedy.
+bool is_about_room(int error) noexcept {
+  return error == EFBIG || error == ENOSPC || error == EDQUOT;
+}
+
 /// Steps of SQLite's machine between two calls of `counts_steps`, and calls that a statement may
 /// make: some ten seconds. A list of a million runs takes a tenth of it.
 constexpr int kStepsBetween = 1'000'000;
 constexpr int kMostCalls = 1000;
+
+/// Writes its log into the database: like a write of a file (`NoWriteSignals`).
+int close_quietly(sqlite3* database) noexcept {
+  const NoWriteSignals guard;
+  return sqlite().close(database);
+}
 
 /// `calls` of the statement so far; other than 0 ends it.
 int counts_steps(void* calls) noexcept { return ++*static_cast<int*>(calls) > kMostCalls ? 1 : 0; }
@@ -117,7 +128,8 @@ std::string_view SqlRow::text(int column) const noexcept {
 }
 
 SqliteDatabase::SqliteDatabase(const std::string& path, Access access)
-    : database_(nullptr, sqlite().close) {
+    : database_(nullptr, close_quietly) {
+  (void)sqlite();  // throws now rather than at the end
   const bool reads_alone = access == Access::read_alone;
   const int flags = reads_alone ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
                                 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -208,10 +220,15 @@ int SqliteDatabase::step(Prepared& prepared, const std::vector<SqlValue>& values
   }
   while (result == SQLITE_OK || result == SQLITE_ROW) {
     if (result == SQLITE_ROW && take != nullptr) (*take)(SqlRow(statement));
+    errno = 0;
     result = sqlite().step(statement);
   }
+  // SQLite keeps the number of an error, but not of one of COMMIT.
+  const int last_error = errno;
   result_ = result == SQLITE_DONE ? SQLITE_OK : result;
-  return result == SQLITE_DONE ? 0 : error_of(result);
+  if (result == SQLITE_DONE) return 0;
+  const int error = error_of(result);
+  return error == EIO && is_about_room(last_error) ? last_error : error;
 }
 
 int SqliteDatabase::error_of(int result) const noexcept {

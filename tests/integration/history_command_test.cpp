@@ -1,4 +1,5 @@
 // `wattle run --save`, `wattle history`, `wattle config`, `wattle report`.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -91,6 +92,38 @@ TEST_F(HistoryCommand, ListsRunsWhereTheDiskIsFull) {
   EXPECT_THAT(outcome.out, AllOf(StartsWith("id"), HasSubstr("true")));
   EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot write"), HasSubstr("No space left on device")));
+}
+
+TEST_F(HistoryCommand, ALimitOfFileSizesIsNamedAndEndsNothing) {
+  constexpr rlim_t kKiB = 1024;
+  for (const rlim_t limit : {0 * kKiB, 1 * kKiB, 9 * kKiB, 33 * kKiB, 49 * kKiB}) {
+    std::filesystem::remove_all(path("state"));
+    const auto limited = [&](Start start) {
+      start.prepare = [limit] {
+        const rlimit small{limit, limit};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+      };
+      return run(start);
+    };
+    const Outcome first =
+        limited(at_home(wattle_run({"--save", "--quiet"}, {"sh", "-c", "exit 7"})));
+    EXPECT_EQ(first.code(), 7) << limit;
+    EXPECT_THAT(first.err, AllOf(HasSubstr("File too large, by the limit of the user or the disk; "
+                                           "see ulimit -f"),
+                                 Not(HasSubstr("Input/output error"))))
+        << limit;
+    // The log of a history is written into it when it is closed.
+    for (int i = 0; i < 9; ++i) {
+      ASSERT_EQ(run_saved({"--save", "--tag", "n=" + std::to_string(i)}, {"true"}).code(), 0);
+    }
+    for (const char* what : {"list", "check"}) {
+      const Words words = what == std::string_view("list") ? Words{} : Words{what};
+      const Outcome outcome =
+          limited(at_home({.command = Words{wattle_program(), "history"} + words}));
+      EXPECT_FALSE(outcome.signal()) << what << ' ' << limit << ": " << outcome.err;
+      EXPECT_THAT(outcome.err, Not(HasSubstr("Input/output error"))) << what << ' ' << limit;
+    }
+  }
 }
 
 TEST_F(HistoryCommand, SavesNothingUnasked) {

@@ -19,6 +19,11 @@ TEST(Error, WriteErrorNamesThePathAndTheCause) {
   EXPECT_STREQ(error.what(), "cannot write /dev/full: No space left on device");
   EXPECT_EQ(error.path(), "/dev/full");
   EXPECT_EQ(error.error_number(), ENOSPC);
+  EXPECT_STREQ(
+      WriteError("x", EFBIG).what(),
+      "cannot write x: File too large, by the limit of the user or the disk; see ulimit -f");
+  EXPECT_STREQ(WriteError("x", EIO).what(),
+               "cannot write x: Input/output error of the disk; see dmesg");
   for (const int locked : {EBUSY, EWOULDBLOCK}) {
     EXPECT_STREQ(WriteError("x", locked).what(), "cannot write x: another process keeps it locked");
   }
