@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text/printable_text.hpp"
 #include "sensors/cray/cray.hpp"
 #include "sensors/daemon/daemon.hpp"
 #include "sensors/drm/drm.hpp"
@@ -52,12 +53,21 @@ constexpr std::array kProviders = {
              .probe = hwmon::probe},
 };
 
+/// Paths of the user's choice and names of devices are foreign.
+void make_printable(SensorRefusal& refusal) {
+  for (std::string* const text :
+       {&refusal.subject, &refusal.reason, &refusal.proof, &refusal.remedy, &refusal.risk}) {
+    *text = PrintableText(*text);
+  }
+}
+
 Survey probe_one(const Provider& provider, const System& system, const TimeSource& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
   for (SensorRefusal& refusal : found.refused) {
     refusal.source = provider.name;
     refusal.shows = provider.shows;
+    make_printable(refusal);
   }
   return found;
 }

@@ -217,5 +217,68 @@ TEST_F(ForeignText, OfTheConfigurationReachesNoTerminal) {
   }
 }
 
+/// All that wattle reads and may print.
+constexpr std::array kVariables = {"WATTLE_SYSFS",
+                                   "WATTLE_PROCFS",
+                                   "WATTLE_NVML_LIBRARY",
+                                   "WATTLE_SOCK_PATH",
+                                   "ZEUSD_SOCK_PATH",
+                                   "ZEUSD_HOST_PORT",
+                                   "WATTLE_HISTORY",
+                                   "WATTLE_SAVE",
+                                   "WATTLE_ESTIMATE_AS",
+                                   "XDG_STATE_HOME",
+                                   "XDG_CONFIG_HOME",
+                                   "XDG_RUNTIME_DIR",
+                                   "HOME",
+                                   "TMPDIR",
+                                   "PATH",
+                                   "SUDO_USER",
+                                   "OTEL_EXPORTER_OTLP_CERTIFICATE",
+                                   "OTEL_EXPORTER_OTLP_HEADERS",
+                                   "OTEL_RESOURCE_ATTRIBUTES",
+                                   "OTEL_SERVICE_NAME",
+                                   "TRACEPARENT",
+                                   "CUDA_VISIBLE_DEVICES",
+                                   "CUDA_DEVICE_ORDER",
+                                   "ROCR_VISIBLE_DEVICES",
+                                   "HIP_VISIBLE_DEVICES",
+                                   "SLURM_JOB_ID",
+                                   "SLURM_STEP_ID",
+                                   "SLURM_PROCID",
+                                   "SLURM_LOCALID",
+                                   "SLURM_NODEID",
+                                   "SLURMD_NODENAME",
+                                   "SLURM_RESTART_COUNT",
+                                   "PBS_JOBID",
+                                   "LSB_JOBID",
+                                   "PMI_RANK",
+                                   "OMPI_COMM_WORLD_RANK",
+                                   "LISTEN_FDS",
+                                   "NO_COLOR",
+                                   "TERM",
+                                   "LANG"};
+
+TEST_F(ForeignText, OfTheEnvironmentReachesNoTerminal) {
+  for (const std::string_view name : kVariables) {
+    for (const std::string begin : {"/none", ""}) {
+      for (const Words& words :
+           {Words{"sensors"}, Words{"doctor"}, Words{"energy", "--json"}, Words{"config"},
+            Words{"history"},
+            Words{"run", "--save", "--json", path("run-%j-%r.json"), "--", "true"},
+            Words{"run", "--quiet", "--json", "-", "--otlp", "http://127.0.0.1:9", "--", "true"}}) {
+        Start start = wattle(words);
+        start.environment["XDG_STATE_HOME"] = path("state").string();
+        start.environment["XDG_CONFIG_HOME"] = path("config").string();
+        start.environment[std::string(name)] = begin + std::string(kEvil);
+        const Outcome outcome = run(start);
+        EXPECT_FALSE(outcome.signal()) << name << ' ' << words[0];
+        EXPECT_EQ(evil_in(outcome.out), "") << name << ' ' << words[0];
+        EXPECT_EQ(evil_in(outcome.err), "") << name << ' ' << words[0];
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wattle::integration
