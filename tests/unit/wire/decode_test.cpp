@@ -130,6 +130,7 @@ TEST(Decode, WrongTypesAreRefusedByName) {
       {R"({"gpus":[{"id":"0"}]})", "'id' is not a whole number from 0 on"},
       {R"({"gpus":[{"id":4294967296}]})", "'id' is too large a number"},
       {R"({"gpus":[{"id":0},{"id":0}]})", "GPU 0 is there twice"},
+      {R"({"gpus":[],"cpus":[{"id":7},{"id":7}]})", "CPU 7 is there twice"},
       {R"({"gpus":[],"cpus":[{"id":0,"dram_available":1}]})",
        "'dram_available' is neither true nor false"},
       {R"({"gpus":[],"auth_required":"no"})", "'auth_required' is neither true nor false"},
@@ -152,6 +153,10 @@ TEST(Decode, DeepNestingIsRefused) {
   EXPECT_EQ(why(decode_discovery(deep)), "it is not JSON");
 }
 
+TEST(Decode, AnIdIsAnyNumberOf32Bits) {
+  EXPECT_EQ(good(decode_discovery(R"({"gpus":[{"id":4294967295}]})")).gpus.at(0).id, UINT32_MAX);
+}
+
 TEST(Decode, AnIdentityMayHaveAnEnd) {
   const Identity alice =
       good(decode_identity(R"({"sub":"alice","scopes":["gpu-read"],"exp":1762864200})"));
@@ -159,6 +164,10 @@ TEST(Decode, AnIdentityMayHaveAnEnd) {
   EXPECT_THAT(alice.scopes, ElementsAre("gpu-read"));
   EXPECT_EQ(alice.expires_unix_s, 1762864200);
   EXPECT_EQ(good(decode_identity(R"({"sub":"a","scopes":[]})")).expires_unix_s, std::nullopt);
+  EXPECT_EQ(
+      good(decode_identity(R"({"sub":"a","scopes":[],"exp":18446744073709551615})")).expires_unix_s,
+      INT64_MAX)
+      << "later than any time";
   EXPECT_EQ(why(decode_identity(R"({"sub":"a"})")), "'scopes' is missing");
 }
 
@@ -268,6 +277,7 @@ TEST(Decode, OtherCommentsSayNothingOfAPower) {
 TEST(Decode, ARefusalSaysWhyInEitherForm) {
   EXPECT_EQ(decode_error(R"({"error":"GPU 5 not found"})"), "GPU 5 not found");
   EXPECT_EQ(decode_error(R"({"errors":{"0":"lost","2":"busy"}})"), "0: lost; 2: busy");
+  EXPECT_EQ(decode_error(R"({"errors":{"0":5,"2":"busy"}})"), "2: busy");
   EXPECT_EQ(decode_error("GPU index 5 does not exist.\n"), "GPU index 5 does not exist.");
   EXPECT_EQ(decode_error(""), "");
   EXPECT_THAT(decode_error(std::string(10'000, 'x')), testing::SizeIs(testing::Lt(300U)));
