@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -260,6 +262,41 @@ TEST_F(PowerAnswer, IsNotThereWithoutAHistory) {
   const Response response = power_answer(nullptr, "from=1&to=2", seconds(0));
   EXPECT_EQ(response.status, 404U);
   EXPECT_THAT(response.body, testing::HasSubstr("--history SECONDS"));
+}
+
+/// POWER_HOURS: how much of a history, an hour by default.
+TEST(PowerAnswerOfHours, HasAllColumnsOfEightGpus) {
+  const char* const hours = std::getenv("POWER_HOURS");  // NOLINT(concurrency-mt-unsafe)
+  const std::chrono::hours kept(hours == nullptr ? 1 : std::atoi(hours));
+  const TimePoint begin = std::chrono::steady_clock::now();
+  VirtualLoop loop(begin);
+  LoopClock clock(loop);
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  for (unsigned gpu = 0; gpu < 8; ++gpu) {
+    std::vector<fakes::ScriptedCounter> gauges;
+    gauges.push_back(
+        {{.domain = Domain::nvidia_gpu(gpu), .metric = Metric::power_instant},
+         [begin, gpu](TimePoint now) {
+           const auto updates = static_cast<std::uint64_t>((now - begin) / milliseconds(50));
+           return fakes::Shown{.raw = 150'000U + (updates * 7919U + gpu * 131U) % 90'000U};
+         }});
+    sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), clock));
+  }
+  EnergyHistory history(std::move(sensors), loop, clock, kept);
+  loop.advance(kept);
+  const double to = std::floor(to_unix(loop.now())) - 1.0;
+  const std::string query = "from=" + std::to_string(to - Seconds(kept).count() + 10.0) +
+                            "&to=" + std::to_string(to) + "&columns=360";
+  const TimePoint asked = std::chrono::steady_clock::now();
+  const Response response = power_answer(&history, query, seconds(0));
+  const Seconds took = std::chrono::steady_clock::now() - asked;
+  std::printf("%lld h: %.1f ms\n", static_cast<long long>(kept.count()), took.count() * 1e3);
+  const Json answer = Json::parse(response.body);
+  ASSERT_EQ(answer["domains"].size(), 8U);
+  for (const Json& domain : answer["domains"]) {
+    EXPECT_GE(domain["mean_w"].size(), 180U);
+    for (const Json& mean : domain["mean_w"]) EXPECT_TRUE(mean.is_number()) << domain["domain"];
+  }
 }
 
 }  // namespace
