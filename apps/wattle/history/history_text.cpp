@@ -11,6 +11,7 @@
 #include "base/text/facts_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "output/energy_words.hpp"
 #include "report/report.hpp"
 #include "run_monitor/tables/time_text.hpp"
 #include "runs/history/saved_run_json.hpp"
@@ -39,6 +40,12 @@ std::string energy_text_of(const RunSummary& run) {
   if (!run.energy_j) return "-";
   return (run.energy_is_lower_bound.value_or(false) ? "at least " : "") +
          to_text(Joules(*run.energy_j), Joules(run.energy_uncertainty_j.value_or(0.0)));
+}
+
+/// Nothing is lost by a wrap.
+std::string flags_of(const RunSummary& run) {
+  const std::uint32_t wrapped = Flags::of(Flag::wrapped).bits();
+  return flags_text(Flags::from_bits(run.energy_flags.bits() & ~wrapped), ", ");
 }
 
 std::string tags_text(const Tags& tags) {
@@ -71,15 +78,24 @@ std::string commit_text(const GitState& git) {
 std::string list_text(const std::vector<RunSummary>& runs, std::size_t more,
                       const TextStyle& style) {
   if (runs.empty()) return "no such run is saved\n";
-  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::left, Align::left},
-                  style, 0);
-  table.add({"id", "started", "time", "energy ± (k=2)", "exit", "command and tags"}, true);
+  const bool has_flags =
+      std::ranges::any_of(runs, [](const RunSummary& run) { return !flags_of(run).empty(); });
+  std::vector<Align> columns = {Align::left, Align::left, Align::right, Align::right, Align::left};
+  if (has_flags) columns.push_back(Align::left);
+  columns.push_back(Align::left);
+  TextTable table(columns, style, 0);
+  const auto add = [&](std::vector<std::string> cells, const std::string& flags, bool is_title) {
+    if (has_flags) cells.insert(cells.begin() + 4, flags);
+    table.add(cells, is_title);
+  };
+  add({"id", "started", "time", "energy ± (k=2)", "exit", "command and tags"}, "flags", true);
   for (const RunSummary& run : runs) {
     constexpr std::size_t kMostBytes = 120;
     std::string what = printable(run.command, kMostBytes);
     if (!run.tags.empty()) what += "  [" + tags_text(run.tags) + "]";
-    table.add({run.id, start_text(run.started_unix_s), to_text(Seconds(run.wall_s)),
-               energy_text_of(run), exit_text_of(run), what});
+    add({run.id, start_text(run.started_unix_s), to_text(Seconds(run.wall_s)), energy_text_of(run),
+         exit_text_of(run), what},
+        flags_of(run), false);
   }
   std::string text = table.text();
   if (more > 0) text += wrapped(fmt::format("{} more: --limit NUMBER\n", more), style);
@@ -96,15 +112,15 @@ std::string list_csv(const std::vector<RunSummary>& runs) {
   std::string text =
       "id,started_unix_s,wall_s,energy_j,energy_uncertainty_j,cpu_s,peak_rss_bytes,exit_code,"
       "signal,"
-      "host,git_commit,git_dirty,tags,command,energy_is_lower_bound\n";
+      "host,git_commit,git_dirty,tags,command,energy_is_lower_bound,energy_flags\n";
   for (const RunSummary& run : runs) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id,
-                        run.started_unix_s, run.wall_s, number_cell(run.energy_j),
-                        number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
-                        number_cell(run.peak_rss_bytes), number_cell(run.exit_code),
-                        number_cell(run.signal), csv_cell(run.host), csv_cell(run.git_commit),
-                        number_cell(run.git_dirty), csv_cell(tags_text(run.tags)),
-                        csv_cell(run.command), number_cell(run.energy_is_lower_bound));
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s, run.wall_s,
+        number_cell(run.energy_j), number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
+        number_cell(run.peak_rss_bytes), number_cell(run.exit_code), number_cell(run.signal),
+        csv_cell(run.host), csv_cell(run.git_commit), number_cell(run.git_dirty),
+        csv_cell(tags_text(run.tags)), csv_cell(run.command),
+        number_cell(run.energy_is_lower_bound), flags_text(run.energy_flags, " "));
   }
   return text;
 }
@@ -126,6 +142,7 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
     const EnergyFigure& figure = domain.figure;
     std::string value = figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown";
     if (domain.contained_in) value += ", in " + domain.contained_in->name();
+    if (!figure.flags.none()) value += ", " + flags_text(figure.flags, ", ");
     add("  " + domain.domain.name(), value);
   }
   const Total& total = report.energy.total;

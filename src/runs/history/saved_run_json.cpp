@@ -10,6 +10,7 @@
 #include "base/text/text.hpp"
 #include "runs/record_text.hpp"
 #include "runs/run_record.hpp"
+#include "sampling/energy_fields.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -186,6 +187,7 @@ Json summary_json(const RunSummary& run) {
           {"energy_j", or_null(run.energy_j)},
           {"energy_uncertainty_j", or_null(run.energy_uncertainty_j)},
           {"energy_is_lower_bound", or_null(run.energy_is_lower_bound)},
+          {"energy_flags", json_of(run.energy_flags)},
           {"cpu_s", or_null(run.cpu_s)},
           {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
           {"git_commit", text_or_null(run.git_commit)},
