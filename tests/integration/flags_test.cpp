@@ -3,13 +3,17 @@
 #include <string>
 #include <string_view>
 
-#include "command.hpp"
+#include "daemon.hpp"
 #include "fakes/nvml/control.hpp"
 
 namespace wattle::integration {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr const char* kPartialGauge =
+    "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
+    "power step 0 150\n";
 
 /// A machine with one sensor: the gauge of an M40, which sees 14 of 31 ms.
 class PartialGauge : public CommandTest {
@@ -36,9 +40,7 @@ class PartialGauge : public CommandTest {
   [[nodiscard]] std::string file(const char* name) const { return path(name).string(); }
 
  private:
-  fakes::FakeNvml gpu_{
-      "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
-      "power step 0 150\n"};
+  fakes::FakeNvml gpu_{kPartialGauge};
 };
 
 constexpr const char* kFlag = "partial_coverage";
@@ -49,13 +51,33 @@ TEST_F(PartialGauge, IsFlaggedInRunsAndWhatIsMadeOfThem) {
   EXPECT_THAT(text, HasSubstr(kFlag));
   const Json run = parse_json(content_of(path("run.json")));
   EXPECT_THAT(run["energy"]["total_flags"], testing::Contains(kFlag));
-  EXPECT_THAT(run["energy"]["domains"][0]["flags"], testing::Contains(kFlag));
+  const Json& gpu = run["energy"]["domains"][0];
+  EXPECT_THAT(gpu["flags"], testing::Contains(kFlag));
+  EXPECT_GT(gpu["max_uncertainty_w"], gpu["uncertainty_j"].get<double>() / 0.6)
+      << "an interval of 0.1 s is less certain than all";
   EXPECT_THAT(content_of(path("run.html")), HasSubstr(kFlag));
   EXPECT_THAT(output_of({"report", file("run.json")}), HasSubstr(kFlag));
   const Json report = parse_json(output_of({"report", "--json", file("run.json")}));
   EXPECT_THAT(report["reports"][0]["runs"][0]["flags"], testing::Contains(kFlag)) << report;
   EXPECT_THAT(report["reports"][0]["nodes"][0]["flags"], testing::Contains(kFlag));
   EXPECT_THAT(output_of({"compare", file("run.json"), file("run.json")}), HasSubstr(kFlag));
+}
+
+TEST_F(PartialGauge, IsFlaggedInTheHistory) {
+  (void)output_of({"run", "--quiet", "--save", "sleep", "0.4"});
+  EXPECT_THAT(output_of({"history", "list"}), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"history", "list", "--csv"}), HasSubstr(std::string(",") + kFlag));
+  const Json list = parse_json(output_of({"history", "list", "--json"}));
+  ASSERT_EQ(list["runs"].size(), 1U) << list;
+  EXPECT_THAT(list["runs"][0]["energy_flags"], testing::Contains(kFlag));
+  EXPECT_THAT(output_of({"history", "show", list["runs"][0]["id"].get<std::string>()}),
+              HasSubstr(kFlag));
+}
+
+TEST_F(PartialGauge, IsFlaggedInTop) {
+  EXPECT_THAT(output_of({"top", "--once", "--seconds", "0.5"}), HasSubstr(kFlag));
+  const Json top = parse_json(output_of({"top", "--once", "--seconds", "0.5", "--json"}));
+  EXPECT_THAT(top["gpus"][0]["flags"], testing::Contains(kFlag)) << top;
 }
 
 TEST_F(PartialGauge, IsFlaggedInSeries) {
@@ -76,10 +98,10 @@ TEST_F(PartialGauge, IsFlaggedInBenchmarks) {
 }
 
 TEST_F(PartialGauge, IsFlaggedWhereEnergyIsFollowed) {
-  EXPECT_THAT(output_of({"energy", "--period", "0.1"}, " J"), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"energy", "--period", "0.1"}, kFlag), HasSubstr(" J  ±"));
   EXPECT_THAT(output_of({"energy", "--period", "0.1", "--json"}, "\"reading\""), HasSubstr(kFlag));
   EXPECT_THAT(output_of({"energy", "--period", "0.1", "--csv"}, kFlag), HasSubstr("energy_j"));
-  EXPECT_THAT(output_of({"power", "--period", "0.1"}, " W"), HasSubstr(kFlag));
+  EXPECT_THAT(output_of({"power", "--period", "0.1"}, kFlag), HasSubstr(" W  ±"));
   EXPECT_THAT(output_of({"power", "--period", "0.1", "--json"}, "\"reading\""), HasSubstr(kFlag));
   EXPECT_THAT(output_of({"power", "--period", "0.1", "--csv"}, kFlag), HasSubstr("power_w"));
 }
@@ -96,6 +118,20 @@ TEST_F(PartialGauge, IsFlaggedInSummariesOfAMonitor) {
   (void)output_of({"monitor", "--interval", "0.1", file("logs"), "--", "sleep", "0.6"});
   const Json summary = parse_json(output_of({"summary", "--json", file("logs")}));
   EXPECT_THAT(summary["machine"]["flags"], testing::Contains(kFlag)) << summary;
+  EXPECT_THAT(content_of(path("logs") / "hw_samples.csv"),
+              HasSubstr("energy_flag_" + std::string(kFlag)));
+}
+
+class PartialGaugeOfADaemon : public DaemonTest {};
+
+TEST_F(PartialGaugeOfADaemon, HasItsCoverageAndUncertaintyInMetrics) {
+  serve({}, kPartialGauge);
+  (void)get("/metrics");  // the first one starts the energy
+  const std::string metrics = get("/metrics").body;
+  const std::string gpu = "{domain=\"nvidia_gpu_0\"";
+  EXPECT_THAT(metrics, testing::ContainsRegex(
+                           "wattle_power_coverage_ratio.domain=\"nvidia_gpu_0\"[^\n]* 0\\.1[34]"));
+  EXPECT_THAT(metrics, HasSubstr("wattle_energy_uncertainty_joules" + gpu));
 }
 
 }  // namespace
