@@ -34,7 +34,10 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 // What `source`, a function, returns in the page, once it is true.
 async function eventually(page, source, why) {
   for (const start = Date.now(); Date.now() - start < kPatienceMs; await pause(100)) {
-    const value = await page.evaluate(source);
+    // A page that is loaded again has no answer meanwhile.
+    const value = await page.evaluate(source).catch((error) => {
+      if (!/navigated|context was destroyed|Cannot find context/.test(error.message)) throw error;
+    });
     if (value) return value;
   }
   throw new Error(`never so: ${why}; the page shows: ${await page.evaluate("() => document.body.innerText")}`);
@@ -580,12 +583,13 @@ async function checkEnteredMachines() {
     assert.deepEqual(await findings(page), []);
     await page.evaluate(`(machine) => {
       document.getElementById("machine").value = machine;
-      document.querySelector("#add button").click();
+      setTimeout(() => document.querySelector("#add button").click());
     }`, `127.0.0.1:${second.port}`);
     await eventually(page, `() => document.getElementById("door")?.open`, "the page is loaded again, with the other machine");
     await enterToken(page, token);
     await eventually(page, `() => document.querySelectorAll(".machine .state[data-state=live]").length === 2`, "it is followed");
-    await page.evaluate(`() => [...document.querySelectorAll(".machine button")].find((button) => button.textContent === "Remove").click()`);
+    await page.evaluate(`() => void setTimeout(() => [...document.querySelectorAll(".machine button")]
+      .find((button) => button.textContent === "Remove").click())`);
     await eventually(page, `() => document.querySelectorAll(".machine").length === 1 && location.search === ""`, "it can be removed");
     await page.close();
   });
