@@ -192,9 +192,11 @@ def check_shares(prometheus, stop, seconds):
     assert {of for of, _ in left_uj} == {(node, "cpu") for node in ("n1", "n2", "n3")} | {
         ("n2", "nvidia_gpu_0"), ("n2", "nvidia_gpu_1")}
     assert scrapes > 5 * 5
-    query = 'count by (instance) (wattle_share_energy_joules_total{group_kind=~"pod|slurm_job|service"} > 0)'
-    shown = {each["metric"]["instance"]: int(each["value"][1]) for each in prometheus.api("query", query=query)["result"]}
-    assert shown == {node: len(GROUPS) for node in ("n1", "n2", "n3")}
+    for family in ("energy", "uncertainty"):
+        query = f'count by (instance) (wattle_share_{family}_joules_total{{group_kind=~"pod|slurm_job|service"}} > 0)'
+        answer = prometheus.api("query", query=query, time=stop)["result"]
+        shown = {each["metric"]["instance"]: int(each["value"][1]) for each in answer}
+        assert shown == {node: len(GROUPS) for node in ("n1", "n2", "n3")}, family
 
 
 def test_joules_of_the_fleet_are_those_of_the_fakes(tmp_path, nodes, servers):
