@@ -97,7 +97,7 @@ TEST(Resolution, SaysHowManyRunsWouldShowADifference) {
   // A standard error of 1 % of ten runs: at 95 % and 80 %, half of that takes four times as many
   // runs, roughly.
   const LogRatio ratio{.estimate = 0.001,
-                       .interval = Interval{-0.023, 0.025},
+                       .interval = ConfidenceInterval{-0.023, 0.025},
                        .error = 0.01,
                        .runs = 10,
                        .outliers = 0,
