@@ -111,7 +111,7 @@ TEST(Resolution, SaysHowManyRunsWouldShowADifference) {
 
 TEST(Resolution, IsAbsentWhereADifferenceIsShown) {
   const LogRatio shown{.estimate = 0.1,
-                       .interval = Interval{0.08, 0.12},
+                       .interval = ConfidenceInterval{0.08, 0.12},
                        .error = 0.01,
                        .runs = 10,
                        .outliers = 0,
@@ -120,7 +120,7 @@ TEST(Resolution, IsAbsentWhereADifferenceIsShown) {
 
   // Twice as much is a logarithm of 0.69.
   const LogRatio coarse{.estimate = 0.0,
-                        .interval = Interval{-0.6, 0.6},
+                        .interval = ConfidenceInterval{-0.6, 0.6},
                         .error = 0.3,
                         .runs = 20,
                         .outliers = 0,
