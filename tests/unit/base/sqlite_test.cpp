@@ -24,6 +24,27 @@ TEST(Sqlite, ReportsTheErrorOfTheLastFailureAlone) {
   EXPECT_EQ(database.run("INSERT INTO t VALUES (1)"), EBUSY);
 }
 
+TEST(Sqlite, RunsAStatementWhileItsRowsAreTaken) {
+  const fakes::TempFolder folder;
+  SqliteDatabase database((folder.path() / "a.db").string());
+  ASSERT_EQ(database.run("CREATE TABLE t (x)"), 0);
+  ASSERT_EQ(database.run("INSERT INTO t VALUES (1), (2)"), 0);
+  int outer = 0;
+  int inner = 0;
+  const auto count_all = [&](const SqlRow& /*row*/) {
+    if (++outer > 2) return;
+    EXPECT_EQ(database.query("SELECT x FROM t", {}, [&](const SqlRow& /*row*/) { ++inner; }), 0);
+  };
+  EXPECT_EQ(database.query("SELECT x FROM t LIMIT 9", {}, count_all), 0);
+  EXPECT_EQ(outer, 2);
+  EXPECT_EQ(inner, 4);
+  outer = 0;
+  inner = 0;
+  EXPECT_EQ(database.query("SELECT x FROM t", {}, count_all), 0);
+  EXPECT_EQ(outer, 2) << "of the same text";
+  EXPECT_EQ(inner, 4);
+}
+
 /// What a foreign file holds may not have the schema rewritten.
 TEST(Sqlite, LetsNobodyWriteTheSchemaOfADatabaseThatIsNotTrusted) {
   const fakes::TempFolder folder;
