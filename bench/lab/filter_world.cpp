@@ -111,7 +111,7 @@ Waveform power_of(const FilterCell& cell, Random& random) {
     return Waveform::step(kFilterBusyW, kFilterIdleW).delayed(random.uniform(0.0, window_s));
   if (cell.load == "step near the end")
     return Waveform::step(kFilterIdleW, kFilterBusyW).delayed(window_s - random.uniform(0.0, 1.0));
-  if (cell.load == "step near the begin")
+  if (cell.load == "step near the start")
     return Waveform::step(kFilterIdleW, kFilterBusyW).delayed(random.uniform(-1.0, 1.0));
   if (cell.load == "pulse near the end") {
     const double from_s = window_s - random.uniform(0.3, 1.3);
@@ -135,7 +135,7 @@ constexpr std::array<std::string_view, 14> kFilterLoads = {"steady",
                                                            "step inside",
                                                            "fall inside",
                                                            "step near the end",
-                                                           "step near the begin",
+                                                           "step near the start",
                                                            "pulse near the end",
                                                            "sine 3 Hz",
                                                            "square of 1 s",
