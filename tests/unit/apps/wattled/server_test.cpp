@@ -102,7 +102,7 @@ class FullHouse : public testing::Test {
   fakes::TempFolder folder_;
   VirtualLoop loop_;
   Service service_{Inventory{}, loop_, ServiceOptions{}};
-  std::optional<Server> server_;
+  std::optional<HttpServer> server_;
 };
 
 TEST_F(FullHouse, WhoHasWaitedLongestMakesRoom) {
