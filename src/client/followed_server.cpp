@@ -271,7 +271,7 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
         }
         if (then) then();
       },
-      /*is_last=*/left == 1 && !sets_up_);
+      {.is_last = left == 1 && !sets_up_});
 }
 
 /// Where a comparison ends no doubt, such as at a daemon without a clock, the next one is later.
@@ -305,19 +305,18 @@ void FollowedServer::open_streams() {
 void FollowedServer::ask_seed(FollowedStream& stream) {
   stream.note_seeded();
   ++seeds_asked_;
-  inquiry_.ask(
-      target_of(stream, "get_power"),
-      [this, &stream](const InquiryAnswer& answer) {
-        --seeds_asked_;
-        // Without an answer, the stream sends the powers when they change.
-        if (answer.is_good() && stream.type() == DeviceType::gpu) {
-          seed(stream, wire::decode_gpu_powers(answer.body));
-        } else if (answer.is_good()) {
-          seed(stream, wire::decode_cpu_powers(answer.body));
-        }
-        check_settled();
-      },
-      /*is_last=*/true);
+  inquiry_.ask(target_of(stream, "get_power"),
+               [this, &stream](const InquiryAnswer& answer) {
+                 --seeds_asked_;
+                 // Without an answer, the stream sends the powers when they change.
+                 if (answer.is_good() && stream.type() == DeviceType::gpu) {
+                   seed(stream, wire::decode_gpu_powers(answer.body));
+                 } else if (answer.is_good()) {
+                   seed(stream, wire::decode_cpu_powers(answer.body));
+                 }
+                 check_settled();
+               },
+               {.is_last = true});
 }
 
 // Timing of requests

@@ -8,7 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "client/transport/curl_request.hpp"
+#include "client/transport/curl_transport.hpp"
+#include "client/transport/inquiry.hpp"
 #include "wattle/daemon_client.hpp"
 #include "wire/decode.hpp"
 
@@ -41,7 +42,8 @@ class BadRequest : public Error {
   using Error::Error;
 };
 
-/// Sends requests over one connection, which is kept. Throws as `DaemonClient`. Not thread-safe.
+/// Sends requests over one connection, which is kept, and waits for their answers. Throws as
+/// `DaemonClient`. Not thread-safe.
 class Questions {
  public:
   /// Throws `InvalidArgument` for an invalid token or timeout.
@@ -64,7 +66,7 @@ class Questions {
     (void)ask(operation, path, query, /*is_post=*/true);
   }
 
-  [[nodiscard]] const Server& server() const noexcept { return server_; }
+  [[nodiscard]] const Server& server() const noexcept { return server_.front(); }
   /// "the daemon at node7:4938".
   [[nodiscard]] std::string name() const;
 
@@ -75,10 +77,9 @@ class Questions {
   /// "cannot read its clock from the daemon at node7:4938: ".
   [[nodiscard]] std::string cannot(std::string_view operation) const;
 
-  Server server_;
-  std::chrono::milliseconds timeout_;
-  Lines lines_;
-  Easy easy_;
+  std::vector<Server> server_;  ///< one
+  CurlTransport transport_;
+  Inquiry inquiry_;
 };
 
 }  // namespace wattle::client

@@ -24,11 +24,6 @@ using Easy = std::unique_ptr<CURL, EasyCleanup>;
 /// The header lines of a request.
 using Lines = std::unique_ptr<curl_slist, ListCleanup>;
 
-/// Most bytes outside the body of one answer: earlier heads ("100 Continue"), its own head,
-/// trailers.
-inline constexpr std::size_t kLongestHead = std::size_t{64} << 10U;
-inline constexpr const char* kHeadTooLong = "the head of its answer is longer than 64 KiB";
-
 /// The buffer for libcurl's error message (`CURLOPT_ERRORBUFFER`).
 using FailureText = std::array<char, CURL_ERROR_SIZE>;
 

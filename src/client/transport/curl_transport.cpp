@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kSpareHandles = 4;
 /// Most sockets that are handled in one go.
 constexpr std::size_t kMostReady = 256;
+/// Most bytes outside the body of one answer: earlier heads ("100 Continue"), its own head,
+/// trailers.
+constexpr std::size_t kLongestHead = std::size_t{64} << 10U;
 
 /// How often sockets are polled that the kernel does not watch.
 constexpr std::chrono::milliseconds kUnwatchedPeriod{10};
@@ -43,7 +46,7 @@ CurlTransport::CurlTransport(const std::vector<Server>& servers,
                              std::chrono::milliseconds connect_timeout)
     : servers_(servers), connect_timeout_(connect_timeout), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_) {
-    throw ConnectionError("cannot stream power: epoll_create1: " +
+    throw ConnectionError("cannot ask a daemon: epoll_create1: " +
                           std::generic_category().message(errno));
   }
   ready_.reserve(kMostReady);
@@ -80,24 +83,24 @@ void CurlTransport::put_back(Easy easy) noexcept {
 }
 
 RequestId CurlTransport::start(std::size_t server, std::string_view target,
-                               std::chrono::milliseconds timeout, ResponseHandler& to,
-                               bool is_last) {
+                               const SendingOptions& options, ResponseHandler& to) {
   const RequestId id = ++last_id_;
   CurlRequest& request = requests_[id];
   request.id = id;
   request.server = server;
   request.to = &to;
+  request.most_bytes = options.most_bytes;
   try {
     request.easy = spare_handle();
     CURL* const easy = request.easy.get();
-    set_up(easy, servers_[server], target, lines_[server].get(), timeout, connect_timeout_);
+    set_up(easy, servers_[server], target, lines_[server].get(), options.timeout, connect_timeout_);
     set_option(easy, CURLOPT_HEADERFUNCTION, &CurlTransport::take_head);
     set_option(easy, CURLOPT_HEADERDATA, &request);
     set_option(easy, CURLOPT_WRITEFUNCTION, &CurlTransport::take_body);
     set_option(easy, CURLOPT_WRITEDATA, &request);
     // Does not wait for the thread of a name lookup.
     set_option(easy, CURLOPT_QUICK_EXIT, 1L);
-    if (timeout.count() == 0) {
+    if (options.timeout.count() == 0) {
       // Detects a peer that is gone without closing, while the daemon sends nothing.
       set_option(easy, CURLOPT_TCP_KEEPALIVE, 1L);
       set_option(easy, CURLOPT_TCP_KEEPIDLE, 15L);
@@ -106,7 +109,15 @@ RequestId CurlTransport::start(std::size_t server, std::string_view target,
       request.failure = std::make_unique<FailureText>();
       set_option(easy, CURLOPT_ERRORBUFFER, request.failure->data());
     }
-    if (is_last) set_option(easy, CURLOPT_FORBID_REUSE, 1L);
+    if (options.most_bytes > 0) {
+      set_option(easy, CURLOPT_MAXFILESIZE, static_cast<long>(options.most_bytes));
+    }
+    if (options.is_post) {
+      set_option(easy, CURLOPT_POST, 1L);
+      set_option(easy, CURLOPT_POSTFIELDSIZE, 0L);
+      set_option(easy, CURLOPT_POSTFIELDS, "");
+    }
+    if (options.is_last) set_option(easy, CURLOPT_FORBID_REUSE, 1L);
     set_option(easy, CURLOPT_PRIVATE, static_cast<void*>(&request));
     if (const CURLMcode code = ::curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {
       throw ConnectionError(::curl_multi_strerror(code));
@@ -190,9 +201,16 @@ std::size_t CurlTransport::take_head(char* bytes, std::size_t one, std::size_t c
 }
 
 std::size_t CurlTransport::take_body(char* bytes, std::size_t one, std::size_t count,
-                                     void* request) {
+                                     void* request) noexcept {
+  auto& of = *static_cast<CurlRequest*>(request);
   const std::string_view part(bytes, one * count);
-  return static_cast<CurlRequest*>(request)->to->received(part) ? part.size() : 0;
+  of.body_bytes += part.size();
+  if (of.most_bytes > 0 && of.body_bytes > of.most_bytes) return 0;
+  try {
+    return of.to->received(part) ? part.size() : 0;
+  } catch (const std::exception&) {
+    return 0;  // out of memory; libcurl is C: no exception may pass
+  }
 }
 
 void CurlTransport::add_wake(int fd) {
@@ -236,15 +254,19 @@ void CurlTransport::report_ended(RequestId id, CURLcode code) {
   requests_.erase(found);
   ::curl_multi_remove_handle(multi_.get(), request.easy.get());
   RequestEnding ending{.status = request.status};
-  if (code != CURLE_OK) {
-    ending.failure = request.head_bytes > kLongestHead
-                         ? kHeadTooLong
-                         : failure_text(request.easy.get(), code,
-                                        request.failure ? *request.failure : FailureText{},
-                                        servers_[request.server]);
-  }
+  if (code != CURLE_OK) ending.failure = why_failed(request, code);
   put_back(std::move(request.easy));
   request.to->ended(ending);
+}
+
+std::string CurlTransport::why_failed(const CurlRequest& request, CURLcode code) const {
+  if (request.head_bytes > kLongestHead) return "the head of its answer is longer than 64 KiB";
+  const bool is_too_long = request.most_bytes > 0 && request.body_bytes > request.most_bytes;
+  if (is_too_long || code == CURLE_FILESIZE_EXCEEDED) {
+    return "its answer is longer than " + std::to_string(request.most_bytes) + " bytes";
+  }
+  return failure_text(request.easy.get(), code, request.failure ? *request.failure : FailureText{},
+                      servers_[request.server]);
 }
 
 void CurlTransport::fail_unstarted() {

@@ -1,4 +1,4 @@
-// Requests to any number of daemons with libcurl, in one thread that never blocks on one of them.
+// All requests of the client, to any number of daemons, with libcurl: none blocks another.
 #pragma once
 
 #include <curl/curl.h>
@@ -28,8 +28,8 @@ class CurlTransport final : public RequestTransport {
   CurlTransport& operator=(const CurlTransport&) = delete;
   ~CurlTransport() override;
 
-  RequestId start(std::size_t server, std::string_view target, std::chrono::milliseconds timeout,
-                  ResponseHandler& to, bool is_last) override;
+  RequestId start(std::size_t server, std::string_view target, const SendingOptions& options,
+                  ResponseHandler& to) override;
   void cancel(RequestId id) noexcept override;
 
   /// From now on `wait` also ends when `fd` is readable. The owner of `fd` resets it.
@@ -47,7 +47,9 @@ class CurlTransport final : public RequestTransport {
     ResponseHandler* to = nullptr;
     Easy easy{};
     int status = 0;
-    std::size_t head_bytes = 0;              ///< of all heads and trailers
+    std::size_t head_bytes = 0;  ///< of all heads and trailers
+    std::size_t body_bytes = 0;
+    std::size_t most_bytes = 0;              ///< see `SendingOptions`
     std::unique_ptr<FailureText> failure{};  ///< libcurl writes to it; none for streams
   };
   struct Ready {
@@ -62,7 +64,8 @@ class CurlTransport final : public RequestTransport {
   static int watch(CURL* easy, curl_socket_t fd, int what, void* self, void* watched) noexcept;
   static int set_timer(CURLM* multi, long timeout_ms, void* self) noexcept;
   static std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* request);
-  static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* request);
+  static std::size_t take_body(char* bytes, std::size_t one, std::size_t count,
+                               void* request) noexcept;
 
   /// False if the kernel cannot watch another socket. `what`: CURL_POLL_IN etc.
   [[nodiscard]] bool start_watch(const Ready& wanted, bool is_known) noexcept;
@@ -71,6 +74,7 @@ class CurlTransport final : public RequestTransport {
   void put_back(Easy easy) noexcept;
   void report_ended();
   void report_ended(RequestId id, CURLcode code);
+  [[nodiscard]] std::string why_failed(const CurlRequest& request, CURLcode code) const;
   void fail_unstarted();
 
   const std::vector<Server>& servers_;

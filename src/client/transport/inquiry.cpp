@@ -22,8 +22,10 @@ std::string refusal_text(int status, std::string_view body) {
 
 Inquiry::~Inquiry() { clear(); }
 
-void Inquiry::ask(std::string target, Then then, bool is_last) {
-  waiting_.push_back({.target = std::move(target), .then = std::move(then), .is_last = is_last});
+void Inquiry::ask(std::string target, Then then, SendingOptions options) {
+  options.timeout = timeout_;
+  options.most_bytes = kLongestAnswer;
+  waiting_.push_back({.target = std::move(target), .then = std::move(then), .options = options});
   if (waiting_.size() == 1) start_next();
 }
 
@@ -35,7 +37,7 @@ void Inquiry::clear() noexcept {
 void Inquiry::start_next() {
   answer_ = {.sent_at = clock_.now()};
   const Question& next = waiting_.front();
-  request_ = transport_.start(server_, next.target, timeout_, *this, next.is_last);
+  request_ = transport_.start(server_, next.target, next.options, *this);
 }
 
 void Inquiry::began(int status) {
@@ -45,7 +47,6 @@ void Inquiry::began(int status) {
 }
 
 bool Inquiry::received(std::string_view bytes) {
-  if (answer_.body.size() + bytes.size() > kLongestAnswer) return false;
   answer_.body += bytes;
   return true;
 }

@@ -15,7 +15,7 @@ namespace wattle::client {
 /// The outcome of a request.
 struct InquiryAnswer {
   int status = 0;         ///< 0: no answer
-  std::string body{};     ///< of at most 1 MiB
+  std::string body{};     ///< of at most 1 MiB: a thousand GPUs are 200 KiB
   std::string failure{};  ///< why there is no complete answer; empty: there is one
   TimePoint sent_at{};
   TimePoint received_at{};
@@ -40,9 +40,9 @@ class Inquiry final : public ResponseHandler {
   Inquiry& operator=(const Inquiry&) = delete;
   ~Inquiry() override;
 
-  /// Sends the request when all earlier ones are answered. `then` may ask again. `is_last`: no
-  /// other request is expected soon.
-  void ask(std::string target, Then then, bool is_last = false);
+  /// Sends the request when all earlier ones are answered. `then` may ask again. The timeout and
+  /// the longest answer are the same for all of them.
+  void ask(std::string target, Then then, SendingOptions options = {});
   [[nodiscard]] bool is_idle() const noexcept { return waiting_.empty(); }
   /// Drops all requests without calling `then`.
   void clear() noexcept;
@@ -55,7 +55,7 @@ class Inquiry final : public ResponseHandler {
   struct Question {
     std::string target;
     Then then;
-    bool is_last = false;
+    SendingOptions options;
   };
   void start_next();
 

@@ -30,15 +30,23 @@ class ResponseHandler {
 
 using RequestId = std::uint64_t;
 
+/// How a request is sent.
+struct SendingOptions {
+  std::chrono::milliseconds timeout{0};  ///< 0: none, once connected
+  /// The most bytes of the body; a longer answer fails. 0: the handler decides.
+  std::size_t most_bytes = 0;
+  bool is_post = false;  ///< a POST without a body
+  bool is_last = false;  ///< no other is expected soon, so the connection need not be kept
+};
+
 /// Threads: one at a time.
 class RequestTransport {
  public:
   virtual ~RequestTransport() = default;
-  /// GETs `target` from server number `server`. Calls `to` later, never from within `start`; `to`
-  /// must live until `ended` or `cancel`. `timeout` 0: none, once connected. `is_last`: no other
-  /// request is expected soon, so the connection need not be kept.
+  /// Asks server number `server` for `target`. Calls `to` later, never from within `start`; `to`
+  /// must live until `ended` or `cancel`.
   virtual RequestId start(std::size_t server, std::string_view target,
-                          std::chrono::milliseconds timeout, ResponseHandler& to, bool is_last) = 0;
+                          const SendingOptions& options, ResponseHandler& to) = 0;
   /// Its handler is not called any more. Does nothing if the request has ended.
   virtual void cancel(RequestId id) noexcept = 0;
 };

@@ -182,7 +182,7 @@ TEST_F(DaemonClientFaults, AnEndlessAnswerIsCutOff) {
       }
       peer.close();
     });
-    EXPECT_THAT(error_of(server), HasSubstr("longer than 8388608 bytes"));
+    EXPECT_THAT(error_of(server), HasSubstr("longer than 1048576 bytes"));
   }
   EXPECT_LT(sent, 1024U) << "the client hung up";
 }
@@ -192,7 +192,7 @@ TEST_F(DaemonClientFaults, AnAnswerThatSaysItIsTooLongIsNotRead) {
     peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n{");
     peer.stall();
   });
-  EXPECT_THAT(error_of(server), HasSubstr("longer than 8388608 bytes"));
+  EXPECT_THAT(error_of(server), HasSubstr("longer than 1048576 bytes"));
 }
 
 TEST_F(DaemonClientFaults, WhatIsNoHttpIsAConnectionError) {

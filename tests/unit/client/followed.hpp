@@ -43,10 +43,9 @@ class PlayedTransport final : public client::RequestTransport {
   explicit PlayedTransport(const TimeSource& clock) : clock_(clock) {}
 
   RequestId start(std::size_t /*server*/, std::string_view target,
-                  std::chrono::milliseconds timeout, ResponseHandler& to,
-                  bool /*is_last*/) override {
+                  const client::SendingOptions& options, ResponseHandler& to) override {
     asked.emplace_back(target);
-    open_.push_back({++last_, std::string(target), clock_.now(), timeout, &to});
+    open_.push_back({++last_, std::string(target), clock_.now(), options.timeout, &to});
     return last_;
   }
   void cancel(RequestId id) noexcept override {
