@@ -11,7 +11,7 @@
 
 #include "base/text/text_style.hpp"
 #include "report/share.hpp"
-#include "sampling/energy_figure.hpp"
+#include "sampling/domain_figure.hpp"
 #include "sampling/power_course.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/gpu/gpu_usage.hpp"
@@ -72,20 +72,6 @@ struct Rank {
   std::optional<unsigned> local_rank;  ///< among those on this machine
   std::optional<unsigned> size;
   std::optional<unsigned> local_size;
-};
-
-/// What a comparison with another meter showed of a sensor itself.
-struct SensorError {
-  double percent = 0.0;  ///< at most
-  std::string source;    ///< "compared with pdu.csv on 2026-11-24"
-};
-
-struct DomainFigure {
-  Domain domain;
-  std::optional<Domain> contained_in;
-  std::string source;
-  EnergyFigure figure;
-  std::optional<SensorError> calibration{};  ///< absent: unknown
 };
 
 struct Total {
@@ -186,9 +172,6 @@ struct Report {
 /// what is missing; domains that are missing for the same reason are named together.
 [[nodiscard]] Total total_of(const std::vector<DomainFigure>& domains,
                              const std::vector<SensorRefusal>& refused);
-
-/// The energy of several windows together.
-[[nodiscard]] EnergyFigure sum_of(const std::vector<EnergyFigure>& windows);
 
 inline constexpr const char* kRunSchema = "wattle.run/2";
 /// In which the `remedy` of what is refused was called `hint`. It is still read.

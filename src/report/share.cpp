@@ -29,8 +29,8 @@ std::optional<Joules> shared_energy(const MeasuredWindow& window,
                                     TimePoint to) {
   Joules energy;
   std::size_t found = 0;
-  for (const MeasuredWindow::Result& result : window.results(from, to)) {
-    if (std::ranges::count(names, result.channel.domain.name()) == 0) continue;
+  for (const DomainFigure& result : window.figures(from, to)) {
+    if (std::ranges::count(names, result.domain.name()) == 0) continue;
     if (!result.figure.energy || result.figure.unknown > Seconds(0)) return std::nullopt;
     energy += *result.figure.energy;
     ++found;
@@ -40,8 +40,8 @@ std::optional<Joules> shared_energy(const MeasuredWindow& window,
 
 std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::string>& names,
                            TimePoint from, TimePoint to) {
-  for (const MeasuredWindow::Result& result : window.results(from, to)) {
-    const std::string name = result.channel.domain.name();
+  for (const DomainFigure& result : window.figures(from, to)) {
+    const std::string name = result.domain.name();
     if (std::ranges::count(names, name) == 0) continue;
     if (result.figure.flags.has(Flag::stuck)) return fmt::format("{}: {}", name, kCounterStuck);
     if (!result.figure.energy || result.figure.unknown > Seconds(0)) {

@@ -126,31 +126,6 @@ bool is_lower_bound(const Total& total) {
   return total.unknown > Seconds(0) || lacks_a_part(total.covers, total.missing);
 }
 
-EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
-  if (windows.size() == 1) return windows.front();
-  EnergyFigure sum;
-  Joules energy(0.0);
-  UncertaintySum errors;
-  bool is_known = false;
-  bool has_means = !windows.empty();
-  for (const EnergyFigure& window : windows) {
-    if (window.energy) energy += *window.energy;
-    is_known = is_known || window.energy.has_value();
-    errors.add(window.uncertainty, window.common);
-    sum.known += window.known;
-    sum.unknown += window.unknown;
-    has_means = has_means && window.mean.has_value();
-    sum.flags |= window.flags;
-    sum.method = window.method;
-    sum.quantity = window.quantity;
-  }
-  if (is_known) sum.energy = energy;
-  sum.uncertainty = errors.uncertainty();
-  sum.common = errors.common();
-  if (is_known && has_means && sum.known > Seconds(0)) sum.mean = energy / sum.known;
-  return sum;
-}
-
 Total total_of(const std::vector<DomainFigure>& domains,
                const std::vector<SensorRefusal>& refused) {
   Total total;

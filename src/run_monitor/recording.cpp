@@ -256,18 +256,6 @@ void Recording::add_cpu(const MachineState& machine, bool last, const std::strin
   samples_.add(*shares);
 }
 
-void Recording::ConsecutiveEnergy::add(const EnergyFigure& figure, Seconds length) noexcept {
-  flags |= figure.flags;
-  if (!figure.energy) {
-    unknown += length;
-    return;
-  }
-  energy = energy.value_or(Joules()) + *figure.energy;
-  errors.add(figure.uncertainty, figure.common);
-  unknown += figure.unknown;
-  if (figure.method == Method::integrated) integrated += figure.known;
-}
-
 void Recording::add_energies(TimePoint now) {
   // This number of rows is one window: its gauge readings are used one by one (see gauge_energy).
   constexpr int kRows = 900;
@@ -289,10 +277,9 @@ void Recording::add_energies(TimePoint now) {
       samples_.add(energy.cells, "power_w",
                    mean.power ? std::optional(mean.power->si()) : std::nullopt);
     }
-    ConsecutiveEnergy sum = energy.ended;
+    WindowSum sum = energy.ended;
     sum.add(readings_.energy(
-                i, {.begin = *energy.begin, .end = end, .first = energy.first, .last = last}),
-            Seconds(end - *energy.begin));
+        i, {.begin = *energy.begin, .end = end, .first = energy.first, .last = last}));
     add_energy(energy, sum);
     if (++energy.rows < kRows) continue;
     energy.ended = sum;
@@ -302,17 +289,18 @@ void Recording::add_energies(TimePoint now) {
   }
 }
 
-void Recording::add_energy(RecordedEnergy& energy, const ConsecutiveEnergy& sum) {
+void Recording::add_energy(RecordedEnergy& energy, const WindowSum& windows) {
+  const EnergyFigure sum = windows.result();
   if (sum.energy) {
     samples_.add(energy.cells, "energy_j", sum.energy->si());
-    samples_.add(energy.cells, "energy_uncertainty_j", sum.errors.uncertainty().si());
-    samples_.add(energy.cells, "energy_common_j", sum.errors.common().si());
+    samples_.add(energy.cells, "energy_uncertainty_j", sum.uncertainty.si());
+    samples_.add(energy.cells, "energy_common_j", sum.common.si());
   }
   if (sum.unknown > Seconds(0)) {
     samples_.add(energy.cells, "energy_unknown_s", sum.unknown.count());
   }
-  if (sum.integrated > Seconds(0)) {
-    samples_.add(energy.cells, "energy_integrated_s", sum.integrated.count());
+  if (windows.integrated() > Seconds(0)) {
+    samples_.add(energy.cells, "energy_integrated_s", windows.integrated().count());
   }
   // Only what has changed: most have no flag throughout.
   for (std::size_t i = 0; i < kFlagNames.size(); ++i) {

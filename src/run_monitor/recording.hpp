@@ -16,6 +16,7 @@
 #include "run_monitor/hardware_rows.hpp"
 #include "run_monitor/machine_reader.hpp"
 #include "run_monitor/row_file.hpp"
+#include "sampling/energy_sum.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/hardware_monitor.hpp"
@@ -31,7 +32,7 @@ class Recording {
   Recording(Survey found, const TimeSource& clock, const std::filesystem::path& folder,
             const HardwareMonitorOptions& options);
 
-  /// Reads all once: GPUs have a row now, shares of time begin.
+  /// Reads all once: GPUs have a row now, shares of time start.
   void begin() noexcept;
   /// At each row's time all is read and written; in between only what could wrap around unseen.
   void tick(bool last) noexcept;
@@ -42,22 +43,11 @@ class Recording {
   [[nodiscard]] HardwareFiles files() const;
 
  private:
-  /// Windows that follow each other, summed up.
-  struct ConsecutiveEnergy {
-    std::optional<Joules> energy{};  ///< absent: nothing is known
-    UncertaintySum errors{};
-    Seconds unknown{0};     ///< time that it lacks
-    Seconds integrated{0};  ///< time in it that is from a gauge
-    Flags flags{};
-
-    void add(const EnergyFigure& figure, Seconds length) noexcept;
-  };
-  /// A domain whose energy can be told. It is that of one window, which begins anew after many
-  /// rows: histories do not go back without end.
+  /// A domain with known energy. Its window restarts after many rows, which bounds the history.
   struct RecordedEnergy {
     std::string cells;  ///< see `device_cells`
     bool has_gauge = false;
-    ConsecutiveEnergy ended{};         ///< of the windows before
+    WindowSum ended{};                 ///< of the windows before
     std::optional<TimePoint> begin{};  ///< of the window; absent before the first row
     std::optional<Boundary> first{};   ///< what its counter showed then
     int rows = 0;                      ///< in the window
@@ -76,7 +66,7 @@ class Recording {
   void name_missing(const std::vector<SensorRefusal>& refused, const GpuSelection& gpus);
   void open_files(const std::filesystem::path& folder, bool overwrite);
   void clear_files();
-  /// Of a row at `now`; to the millisecond, and no two rows have the same.
+  /// The time of a row at `now`, to the millisecond; no two rows have the same.
   [[nodiscard]] double row_time(TimePoint now) noexcept;
   void write(std::chrono::nanoseconds patience, bool last);
   [[nodiscard]] GpuValues read_gpu(const Readings::ObservedGpu& device,
@@ -84,13 +74,13 @@ class Recording {
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);
-  void add_energy(RecordedEnergy& energy, const ConsecutiveEnergy& sum);
+  void add_energy(RecordedEnergy& energy, const WindowSum& windows);
 
   const TimeSource& clock_;
   MachineReader machine_;
   std::set<Domain> gauged_;  ///< domains whose power a gauge shows
   Readings readings_;
-  Capture shown_;                         ///< in the newest row
+  Capture shown_;                 ///< in the newest row
   std::vector<RecordedGpu> gpus_;         ///< as `readings_.devices()`
   std::vector<RecordedEnergy> energies_;  ///< as `readings_.domains()`
   /// Domains, and kinds (see `kKindsInTotal`), that a total may lack, and why.

@@ -1,8 +1,9 @@
-// The energy of domains that do not overlap, together.
+// Energies together: of domains that do not overlap, and of windows that follow each other.
 #pragma once
 
 #include <algorithm>
 
+#include "sampling/energy_figure.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 
@@ -37,6 +38,45 @@ class EnergySum {
   Seconds window_;
   MeasuredEnergy sum_{};
   UncertaintySum errors_;
+};
+
+/// Joins windows of one domain that follow each other. `max` and the alternatives are those of one
+/// window alone, and are lost. Threads: one at a time.
+class WindowSum {
+ public:
+  void add(const EnergyFigure& window) noexcept {
+    sum_.flags |= window.flags;
+    has_means_ = has_means_ && window.mean.has_value();
+    sum_.unknown += window.energy ? window.unknown : window.known + window.unknown;
+    if (!window.energy) return;
+    sum_.known += window.known;
+    sum_.energy = sum_.energy.value_or(Joules(0.0)) + *window.energy;
+    errors_.add(window.uncertainty, window.common);
+    sum_.method = window.method;
+    sum_.metric = window.metric;
+    sum_.quantity = window.quantity;
+    if (window.method == Method::integrated) integrated_ += window.known;
+  }
+
+  /// Its method, metric and quantity are those of the last known window. It has a mean where each
+  /// window has one.
+  [[nodiscard]] EnergyFigure result() const {
+    EnergyFigure result = sum_;
+    result.uncertainty = errors_.uncertainty();
+    result.common = errors_.common();
+    if (result.energy && has_means_ && result.known > Seconds(0)) {
+      result.mean = *result.energy / result.known;
+    }
+    return result;
+  }
+  /// The time whose energy is from a gauge.
+  [[nodiscard]] Seconds integrated() const noexcept { return integrated_; }
+
+ private:
+  EnergyFigure sum_{};
+  UncertaintySum errors_;
+  Seconds integrated_{0};
+  bool has_means_ = true;
 };
 
 }  // namespace wattle

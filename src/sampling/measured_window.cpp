@@ -41,7 +41,7 @@ void MeasuredWindow::end_interval(TimePoint at, IntervalKind interval) noexcept 
     const MeanPower mean = is_read ? readings_.mean_power(i, window) : MeanPower();
     if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
     if (interval == IntervalKind::whole) {
-      part.intervals.add(mean.power);
+      if (part.intervals.add(mean.power)) part.highest = window;
     } else {
       part.intervals.add_rest(mean.power);
     }
@@ -82,19 +82,30 @@ std::optional<EnergyFigure> MeasuredWindow::interval_energy(const Domain& domain
   return readings_.energy(static_cast<std::size_t>(found - parts_.begin()), *found->interval);
 }
 
-std::vector<MeasuredWindow::Result> MeasuredWindow::results(TimePoint begin, TimePoint end) const {
-  std::vector<Result> results;
+std::optional<Watts> MeasuredWindow::max_uncertainty(std::size_t place) const {
+  const DomainWindow& part = parts_[place];
+  if (!part.highest || !part.intervals.max()) return std::nullopt;
+  const EnergyFigure peak = readings_.energy(place, *part.highest);
+  if (!peak.energy || peak.known <= Seconds(0)) return std::nullopt;
+  return peak.uncertainty / peak.known;
+}
+
+std::vector<DomainFigure> MeasuredWindow::figures(TimePoint begin, TimePoint end) const {
+  std::vector<DomainFigure> figures;
+  figures.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const DomainWindow& part = parts_[i];
-    Result result{.channel = readings_.channel(i),
-                  .figure = readings_.energy(
-                      i, {.begin = begin, .end = end, .first = part.first, .last = part.last})};
+    EnergyFigure figure = readings_.energy(
+        i, {.begin = begin, .end = end, .first = part.first, .last = part.last});
     // The peak of a counter that does not move is not 0.
-    if (!result.figure.flags.has(Flag::stuck)) result.figure.max = part.intervals.max();
-    if (part.is_late) result.figure.flags.set(Flag::late);
-    results.push_back(std::move(result));
+    if (!figure.flags.has(Flag::stuck)) {
+      figure.max = part.intervals.max();
+      figure.max_uncertainty = max_uncertainty(i);
+    }
+    if (part.is_late) figure.flags.set(Flag::late);
+    figures.push_back(figure_of(readings_.channel(i), std::move(figure)));
   }
-  return results;
+  return figures;
 }
 
 }  // namespace wattle

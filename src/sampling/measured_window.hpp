@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "sampling/domain_figure.hpp"
 #include "sampling/interval_power.hpp"
 #include "sampling/readings.hpp"
 
@@ -34,15 +35,11 @@ class MeasuredWindow {
   /// ended, or no such domain is read.
   [[nodiscard]] std::optional<EnergyFigure> interval_energy(const Domain& domain) const;
 
-  struct Result {
-    Channel channel;  ///< the counter, or the gauge where there is none
-    EnergyFigure figure;
-  };
-  /// One result a domain, in their order.
-  [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
+  /// One a domain, in their order.
+  [[nodiscard]] std::vector<DomainFigure> figures(TimePoint begin, TimePoint end) const;
 
   [[nodiscard]] const Readings& readings() const noexcept { return readings_; }
-  /// What the last reading showed: of what is read in lanes, the last at an end of the window.
+  /// The last reading; for devices in lanes, the last one at an end of the window.
   [[nodiscard]] const Capture& shown() const noexcept { return shown_; }
 
  private:
@@ -53,6 +50,7 @@ class MeasuredWindow {
     std::optional<Boundary> last{};
     std::optional<Boundary> interval_begin{};
     std::optional<EnergyWindow> interval{};  ///< the last one that ended
+    std::optional<EnergyWindow> highest{};   ///< the whole interval with the highest mean power
     bool is_late = false;                    ///< its lane did not answer at one of the ends
     bool is_stuck = false;                   ///< its counter did not move in the last interval
     IntervalPower intervals{};
@@ -60,6 +58,8 @@ class MeasuredWindow {
 
   enum class IntervalKind : bool { whole, rest };
   void end_interval(TimePoint at, IntervalKind interval) noexcept;
+  /// The uncertainty of the highest mean power of the domain at `place`.
+  [[nodiscard]] std::optional<Watts> max_uncertainty(std::size_t place) const;
 
   Readings& readings_;
   std::vector<DomainWindow> parts_;

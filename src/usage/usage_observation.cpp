@@ -233,11 +233,11 @@ TrackingMachine UsageObservation::tracked_machine() const noexcept {
 
 TrackedEnergy UsageObservation::energy() const {
   TrackedEnergy energy{.domains = {}, .refused = missing_of(options_.refused)};
-  for (const MeasuredWindow::Result& result : window_->results(began_, ended_)) {
-    const auto& outer = result.channel.contained_in;
-    energy.domains.push_back({.domain = result.channel.domain.name(),
-                              .energy = result.figure.best(),
-                              .source = result.channel.source,
+  for (const DomainFigure& found : window_->figures(began_, ended_)) {
+    const auto& outer = found.contained_in;
+    energy.domains.push_back({.domain = found.domain.name(),
+                              .energy = found.figure.best(),
+                              .source = found.source,
                               .contained_in = outer ? outer->name() : ""});
   }
   return energy;

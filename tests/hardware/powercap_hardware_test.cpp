@@ -45,16 +45,18 @@ TEST_F(PowercapHardware, PackagesDrawAPlausiblePowerOverASecond) {
   const TimePoint end = machine_clock().now();
   recorder.read(true);
   bool any_package = false;
-  for (const MeasuredWindow::Result& result : recorder.results(begin, end)) {
+  const std::vector<DomainFigure> results = recorder.figures(begin, end);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const DomainFigure& result = results[i];
     const EnergyFigure& figure = result.figure;
-    SCOPED_TRACE(result.channel.domain.name());
+    SCOPED_TRACE(result.domain.name());
     ASSERT_TRUE(figure.energy.has_value());
     EXPECT_EQ(figure.unknown.count(), 0.0);
-    RecordProperty(result.channel.domain.name() + "_w", std::to_string(figure.mean->si()));
-    if (result.channel.domain.kind() != DomainKind::package) continue;
+    RecordProperty(result.domain.name() + "_w", std::to_string(figure.mean->si()));
+    if (result.domain.kind() != DomainKind::package) continue;
     any_package = true;
     EXPECT_GT(figure.mean->si(), 0.1);
-    EXPECT_LT(*figure.mean, result.channel.counter.max_power);
+    EXPECT_LT(*figure.mean, recorder.readings().channel(i).counter.max_power);
   }
   EXPECT_TRUE(any_package);
 }

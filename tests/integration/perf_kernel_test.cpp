@@ -68,9 +68,9 @@ TEST_F(PerfKernel, GivesTheEnergyOfAWindow) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const TimePoint end = machine_clock().now();
   recorder.read(true);
-  for (const MeasuredWindow::Result& result : recorder.results(begin, end)) {
-    ASSERT_TRUE(result.figure.energy.has_value()) << result.channel.domain.name();
-    EXPECT_NEAR(result.figure.mean->si(), 1.0, 0.5) << result.channel.domain.name();
+  for (const DomainFigure& result : recorder.figures(begin, end)) {
+    ASSERT_TRUE(result.figure.energy.has_value()) << result.domain.name();
+    EXPECT_NEAR(result.figure.mean->si(), 1.0, 0.5) << result.domain.name();
     EXPECT_EQ(result.figure.unknown.count(), 0.0);
   }
 }

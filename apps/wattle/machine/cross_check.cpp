@@ -36,9 +36,9 @@ CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   for (MeasuredWindow& window : windows) window.read(true);
   const TimePoint after_end = clock.now();
 
-  std::vector<std::vector<MeasuredWindow::Result>> results;
+  std::vector<std::vector<DomainFigure>> results;
   results.reserve(windows.size());
-  for (const MeasuredWindow& window : windows) results.push_back(window.results(begin, end));
+  for (const MeasuredWindow& window : windows) results.push_back(window.figures(begin, end));
   const Seconds apart = (begin - before_begin) + (after_end - end);
   return {.length = end - begin, .checks = cross_check(results, apart)};
 }

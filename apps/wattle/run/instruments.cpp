@@ -198,16 +198,11 @@ std::optional<Boundary> Instruments::counter_at(const PhaseEnd& end, std::size_t
 
 std::vector<DomainFigure> Instruments::energy_between(const PhaseEnd& begin,
                                                       const PhaseEnd& end) const {
+  const Readings& readings = observation_.readings();
   std::vector<DomainFigure> energies;
-  const std::vector<Domain> domains = observation_.readings().domains();
-  for (std::size_t d = 0; d < domains.size(); ++d) {
-    const History* const counter = observation_.readings().counter(d);
-    const Channel* const channel = counter != nullptr ? &counter->channel() : nullptr;
-    energies.push_back({.domain = domains[d],
-                        .contained_in = channel != nullptr ? channel->contained_in : std::nullopt,
-                        .source = channel != nullptr ? std::string(channel->source) : std::string(),
-                        .figure = observation_.readings().energy(
-                            d, {begin.at, end.at, counter_at(begin, d), counter_at(end, d)})});
+  for (std::size_t d = 0; d < readings.domains().size(); ++d) {
+    const EnergyWindow window{begin.at, end.at, counter_at(begin, d), counter_at(end, d)};
+    energies.push_back(figure_of(readings.channel(d), readings.energy(d, window)));
   }
   return energies;
 }

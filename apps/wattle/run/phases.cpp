@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/numbers/known_sum.hpp"
+#include "sampling/energy_sum.hpp"
 
 namespace wattle::app {
 
@@ -98,7 +99,7 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
     phase.depth = row.depth;
     phase.peak_memory_bytes = row.peak_memory_bytes;
     KnownSum<std::chrono::nanoseconds> cpu;
-    std::vector<std::vector<EnergyFigure>> windows;  // of each domain
+    std::vector<WindowSum> sums;  // of each domain
     for (const PhaseEnds& span : row.spans) {
       const Seconds begin = span.begin->at - run_begin;
       const Seconds end = span.end->at - run_begin;
@@ -107,12 +108,12 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
       const bool is_cpu_known = span.begin->cpu && span.end->cpu;
       cpu.add(is_cpu_known ? std::optional(*span.end->cpu - *span.begin->cpu) : std::nullopt);
       std::vector<DomainFigure> domains = energy_between(*span.begin, *span.end);
-      windows.resize(domains.size());
-      for (std::size_t d = 0; d < domains.size(); ++d) windows[d].push_back(domains[d].figure);
+      sums.resize(domains.size());
+      for (std::size_t d = 0; d < domains.size(); ++d) sums[d].add(domains[d].figure);
       if (phase.domains.empty()) phase.domains = std::move(domains);
     }
-    for (std::size_t d = 0; d < phase.domains.size(); ++d) {
-      phase.domains[d].figure = sum_of(windows[d]);
+    for (std::size_t d = 0; row.spans.size() > 1 && d < phase.domains.size(); ++d) {
+      phase.domains[d].figure = sums[d].result();
     }
     phase.total = total_of(phase.domains, {});
     phase.cpu = cpu.value();

@@ -123,13 +123,7 @@ void fill_calibration(std::vector<DomainFigure>& domains) {
 
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
                            const std::vector<SensorRefusal>& refused) {
-  EnergyReport report;
-  for (const MeasuredWindow::Result& result : instruments.window().results(begin, end)) {
-    report.domains.push_back({.domain = result.channel.domain,
-                              .contained_in = result.channel.contained_in,
-                              .source = result.channel.source,
-                              .figure = result.figure});
-  }
+  EnergyReport report{.domains = instruments.window().figures(begin, end)};
   fill_calibration(report.domains);
   report.total = total_of(report.domains, refused);
   report.profile = instruments.profile();

@@ -21,7 +21,7 @@ std::string_view reason_of(const EnergyFigure& figure) noexcept {
   return "it was not read at the ends of this window, or not within it";
 }
 
-std::string json_of(const EnergyHistory::Energy& energy, Flags more) {
+std::string json_of(const DomainFigure& energy, Flags more) {
   const EnergyFigure& figure = energy.figure;
   std::string flags;
   Flags all = figure.flags;
@@ -66,7 +66,7 @@ Response energy_answer(EnergyHistory* history, std::string_view query,
   if (unseen > Seconds(0) || wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
   const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
   std::string domains;
-  for (EnergyHistory::Energy& energy :
+  for (DomainFigure& energy :
        is_coarse ? history->coarse_energies(begin, end, quantum) : history->energies(begin, end)) {
     energy.figure.unknown += unseen;
     domains += (domains.empty() ? "" : ",") + json_of(energy, flags);

@@ -83,27 +83,26 @@ std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
   return nullptr;
 }
 
-std::vector<EnergyHistory::KeptEnergy> EnergyHistory::energies(TimePoint begin, TimePoint end) {
+std::vector<DomainFigure> EnergyHistory::energies(TimePoint begin, TimePoint end) {
   if (end > loop_.now() - kPeriod) {
     for (const auto& readings : readings_) readings->read();
   }
   const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
-  std::vector<KeptEnergy> energies;
+  std::vector<DomainFigure> energies;
   for (const DomainReadings& entry : entries_) {
     EnergyFigure figure = energy_of(entry, oldest, end);
     if (oldest > begin) {
       figure.unknown += Seconds(oldest - begin);
       figure.flags.set(Flag::gap);
     }
-    energies.push_back({.domain = entry.domain, .figure = std::move(figure)});
+    energies.push_back(figure_of(entry.readings->channel(entry.place), std::move(figure)));
   }
   return energies;
 }
 
-std::vector<EnergyHistory::KeptEnergy> EnergyHistory::coarse_energies(TimePoint begin,
-                                                                      TimePoint end,
-                                                                      Joules quantum) {
-  std::vector<KeptEnergy> all = energies(begin, end);
+std::vector<DomainFigure> EnergyHistory::coarse_energies(TimePoint begin, TimePoint end,
+                                                         Joules quantum) {
+  std::vector<DomainFigure> all = energies(begin, end);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].domain.category() != DomainCategory::gpu) {
       make_coarse(entries_[i], begin, end, quantum, all[i].figure);
@@ -194,8 +193,9 @@ EnergyFigure EnergyHistory::energy_of(const DomainReadings& entry, TimePoint beg
   const auto* const eras = past_of(entry, begin);
   if (eras == nullptr) return present(begin);
   const TimePoint middle = std::min(started_, end);
-  const EnergyFigure past = past_energy(*eras, stored_time(begin), stored_time(middle));
-  return middle < end ? joined_windows(past, present(middle)) : past;
+  WindowSum sum = past_energy(*eras, stored_time(begin), stored_time(middle));
+  if (middle < end) sum.add(present(middle));
+  return sum.result();
 }
 
 std::vector<ColumnPower> EnergyHistory::all_columns_of(const DomainReadings& entry,

@@ -14,7 +14,7 @@
 #include "history/value_collector.hpp"
 #include "http/loop.hpp"
 #include "http/pace.hpp"
-#include "sampling/energy_figure.hpp"
+#include "sampling/domain_figure.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"
 
@@ -41,18 +41,14 @@ class EnergyHistory {
   /// The thread that reads a device which may block. It ends with this object.
   [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;
 
-  struct Energy {
-    Domain domain;
-    EnergyFigure figure;
-  };
   /// The energy of each domain from `begin` to `end`, in the order of the domains. Time before the
   /// history, or in the future, is unknown. If the window ends now, counters that do not block are
   /// read again.
-  [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end);
+  [[nodiscard]] std::vector<DomainFigure> energies(TimePoint begin, TimePoint end);
   /// The same for callers who may see CPU energy in multiples of `quantum` only: differences of
   /// rounded-down counters, so that no choice of windows shows more. Unknown if the history does
   /// not cover an end of the window.
-  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
+  [[nodiscard]] std::vector<DomainFigure> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
 
   struct Power {
     Domain domain;

@@ -36,7 +36,7 @@ std::string ServedUnits::make_id() { return fmt::format("{}-{}", first_id_, ++id
 void ServedUnits::begin() {
   const TimePoint now = loop_.now();
   std::vector<detail::SharedDomain> shared;
-  for (const EnergyHistory::Energy& energy : history_.energies(now, now)) {
+  for (const DomainFigure& energy : history_.energies(now, now)) {
     if (!counts_in_total(energy.domain.kind())) continue;
     // Windows of a history that forgets start at the one before, and not at the first unit.
     shared.push_back(
@@ -59,7 +59,7 @@ MeasuredEnergy ServedUnits::energy_of(std::size_t place, TimePoint begin, TimePo
     energies_ = history_.energies(begin, end);
     window_ = {begin, end};
   }
-  const auto found = std::ranges::find(energies_, domains_[place], &EnergyHistory::Energy::domain);
+  const auto found = std::ranges::find(energies_, domains_[place], &DomainFigure::domain);
   if (found == energies_.end()) return {.unknown = end - begin};
   return found->figure.measured();
 }

@@ -86,7 +86,7 @@ class ServedUnits {
   std::optional<double> since_unix_s_;
   /// The energies of the last window that was asked for: domains ask for the same one.
   std::pair<TimePoint, TimePoint> window_;
-  std::vector<EnergyHistory::Energy> energies_;
+  std::vector<DomainFigure> energies_;
   UnitsReport report_;
   TimePoint reported_;
 };

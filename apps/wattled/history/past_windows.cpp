@@ -29,39 +29,21 @@ std::vector<ColumnPower> era_columns(const PastEra& era, const TimeColumns& colu
 
 }  // namespace
 
-EnergyFigure joined_windows(const EnergyFigure& first, const EnergyFigure& second) {
-  EnergyFigure sum;
-  UncertaintySum errors;
-  for (const EnergyFigure* const part : {&first, &second}) {
-    sum.flags |= part->flags;
-    sum.known += part->known;
-    sum.unknown += part->unknown;
-    if (!part->energy) continue;
-    sum.energy = sum.energy.value_or(Joules()) + *part->energy;
-    sum.method = part->method;
-    sum.metric = part->metric;
-    sum.quantity = part->quantity;
-    errors.add(part->uncertainty, part->common);
-  }
-  sum.uncertainty = errors.uncertainty();
-  sum.common = errors.common();
-  return sum;
-}
-
-EnergyFigure past_energy(const std::vector<PastEra>& eras, TimePoint begin, TimePoint end) {
-  EnergyFigure sum;
+WindowSum past_energy(const std::vector<PastEra>& eras, TimePoint begin, TimePoint end) {
+  WindowSum sum;
   TimePoint from = begin;
   for (const PastEra& era : eras) {
     if (era.first > era.last) continue;
     const TimePoint first = std::clamp(era.first, from, end);
     const TimePoint last = std::clamp(era.last, from, end);
     if (last <= first) continue;
-    if (first > from) sum = joined_windows(sum, unknown_energy(from, first));
+    if (first > from) sum.add(unknown_energy(from, first));
     const std::vector<const History*> gauges = era.gauges();
-    sum = joined_windows(sum, domain_energy(era.counter(), gauges, {.begin = first, .end = last}));
+    sum.add(domain_energy(era.counter(), gauges, {.begin = first, .end = last}));
     from = last;
   }
-  return end > from ? joined_windows(sum, unknown_energy(from, end)) : sum;
+  if (end > from) sum.add(unknown_energy(from, end));
+  return sum;
 }
 
 void prepare_columns(PastHistory& past) {

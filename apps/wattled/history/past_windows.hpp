@@ -5,16 +5,13 @@
 
 #include "devices/power_columns.hpp"
 #include "history/past_history.hpp"
-#include "sampling/energy_figure.hpp"
+#include "sampling/energy_sum.hpp"
 
 namespace wattle::daemon {
 
-/// The energy of two windows, the second of which starts where the first one ends.
-[[nodiscard]] EnergyFigure joined_windows(const EnergyFigure& first, const EnergyFigure& second);
-
 /// The energy from `begin` to `end` (stored times). What no run of the daemon read is unknown.
-[[nodiscard]] EnergyFigure past_energy(const std::vector<PastEra>& eras, TimePoint begin,
-                                       TimePoint end);
+[[nodiscard]] WindowSum past_energy(const std::vector<PastEra>& eras, TimePoint begin,
+                                    TimePoint end);
 
 /// Makes answers of long columns cheap. After the last chunk.
 void prepare_columns(PastHistory& past);

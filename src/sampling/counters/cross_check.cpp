@@ -7,15 +7,15 @@
 namespace wattle {
 namespace {
 
-CrossCheck compare(const MeasuredWindow::Result& preferred, const MeasuredWindow::Result& other,
+CrossCheck compare(const DomainFigure& preferred, const DomainFigure& other,
                    Seconds apart) {
   const Joules combined(
       std::hypot(preferred.figure.uncertainty.si(), other.figure.uncertainty.si()));
   const Watts power =
       std::max(preferred.figure.mean.value_or(Watts(0.0)), other.figure.mean.value_or(Watts(0.0)));
-  return {.domain = preferred.channel.domain,
-          .source = preferred.channel.source,
-          .other_source = other.channel.source,
+  return {.domain = preferred.domain,
+          .source = preferred.source,
+          .other_source = other.source,
           .energy = preferred.figure.energy,
           .other_energy = other.figure.energy,
           .tolerance = combined + power * apart};
@@ -33,13 +33,13 @@ bool CrossCheck::agrees() const noexcept {
   return apart && *apart <= tolerance;
 }
 
-std::vector<CrossCheck> cross_check(const std::vector<std::vector<MeasuredWindow::Result>>& sources,
+std::vector<CrossCheck> cross_check(const std::vector<std::vector<DomainFigure>>& sources,
                                     Seconds apart) {
-  std::map<Domain, const MeasuredWindow::Result*> preferred;
+  std::map<Domain, const DomainFigure*> preferred;
   std::vector<CrossCheck> checks;
   for (const auto& results : sources) {
-    for (const MeasuredWindow::Result& result : results) {
-      const auto [known, is_first] = preferred.try_emplace(result.channel.domain, &result);
+    for (const DomainFigure& result : results) {
+      const auto [known, is_first] = preferred.try_emplace(result.domain, &result);
       if (!is_first) checks.push_back(compare(*known->second, result, apart));
     }
   }

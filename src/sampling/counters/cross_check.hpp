@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sampling/measured_window.hpp"
+#include "sampling/domain_figure.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/units.hpp"
 
@@ -32,6 +32,6 @@ struct CrossCheck {
 /// `sources`: what a recorder found for each interface, in the order of preference, over windows
 /// whose ends lie no more than `apart` from each other, starts and ends together.
 [[nodiscard]] std::vector<CrossCheck> cross_check(
-    const std::vector<std::vector<MeasuredWindow::Result>>& sources, Seconds apart);
+    const std::vector<std::vector<DomainFigure>>& sources, Seconds apart);
 
 }  // namespace wattle

@@ -16,15 +16,16 @@ using testing::Field;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-using Results = std::vector<MeasuredWindow::Result>;
+using Results = std::vector<DomainFigure>;
 
 constexpr Seconds kTogether{0.0};
 
 /// A domain's energy over a second.
-MeasuredWindow::Result result(std::string source, const Domain& domain,
-                              std::optional<Joules> energy, Joules uncertainty = Joules(0.1)) {
-  MeasuredWindow::Result result{.channel = {.domain = domain, .source = std::move(source)},
-                                .figure = {.energy = energy, .uncertainty = uncertainty}};
+DomainFigure result(std::string source, const Domain& domain, std::optional<Joules> energy,
+                    Joules uncertainty = Joules(0.1)) {
+  DomainFigure result{.domain = domain,
+                      .source = std::move(source),
+                      .figure = {.energy = energy, .uncertainty = uncertainty}};
   if (energy) result.figure.mean = *energy / Seconds(1.0);
   return result;
 }

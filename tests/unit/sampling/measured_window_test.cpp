@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,8 +47,8 @@ class WindowOfCounters : public testing::Test {
             }};
   }
   [[nodiscard]] EnergyFigure figure(const OneWindow& recorder, Domain domain) const {
-    for (const auto& result : recorder.results(begin_, clock_.at())) {
-      if (result.channel.domain == domain) return result.figure;
+    for (const auto& result : recorder.figures(begin_, clock_.at())) {
+      if (result.domain == domain) return result.figure;
     }
     throw std::out_of_range("no result for " + domain.name());
   }
@@ -78,8 +79,8 @@ TEST_F(WindowOfCounters, ListsResultsInTheOrderOfDomains) {
   add_sensor({constant(Domain::package(0), 1.0), constant(Domain::core(0), 1.0)});
   const OneWindow recorder = start();
   std::vector<std::string> names;
-  for (const auto& result : recorder.results(begin_, begin_)) {
-    names.push_back(result.channel.domain.name());
+  for (const auto& result : recorder.figures(begin_, begin_)) {
+    names.push_back(result.domain.name());
   }
   EXPECT_THAT(names, ElementsAre("package_0", "package_1", "dram_1", "core_0", "psys"));
 }
@@ -223,7 +224,7 @@ TEST_F(WindowOfCounters, IntervalPowerOfAGaugeIsThatOfTheValuesItHad) {
 TEST_F(WindowOfCounters, WithoutSensorsHasNothingToSay) {
   OneWindow recorder = start();
   recorder.read(true);
-  EXPECT_THAT(recorder.results(begin_, begin_ + 1s), IsEmpty());
+  EXPECT_THAT(recorder.figures(begin_, begin_ + 1s), IsEmpty());
   EXPECT_EQ(recorder.interval_power(), std::nullopt);
   EXPECT_EQ(recorder.readings().keeper_period(), 1min);
 }
@@ -239,7 +240,7 @@ class Intervals : public testing::Test {
   }
   void suspend() { clock_.suspend(1h); }
   [[nodiscard]] EnergyFigure until(std::chrono::nanoseconds end) {
-    return recorder().results(begin_, begin_ + end).at(0).figure;
+    return recorder().figures(begin_, begin_ + end).at(0).figure;
   }
   OneWindow& recorder() { return *recorder_; }
 
@@ -271,6 +272,24 @@ TEST_F(Intervals, MaxIsTheHighestMeanOfAnInterval) {
   read(3s, 220, true);
   EXPECT_EQ(until(3s).max, Watts(60.0));
   EXPECT_EQ(recorder().interval_power(), Watts(30.0)) << "of the last one";
+}
+
+TEST_F(Intervals, MaxHasTheUncertaintyOfItsIntervalNotOfTheWindow) {
+  read(0s, 0);
+  read(1s, 40, true);
+  read(2s, 160, true);
+  read(3s, 220, true);
+  const EnergyFigure figure = until(3s);
+  // Two roundings to a tick of 0.5 J, in a second: k = 2. And a little for the reads.
+  ASSERT_TRUE(figure.max_uncertainty);
+  EXPECT_NEAR(figure.max_uncertainty->si(), 2.0 * 0.5 / std::sqrt(6.0), 0.05);
+  EXPECT_EQ(until(3s).max, Watts(60.0));
+}
+
+TEST_F(Intervals, MaxHasNoUncertaintyWithoutAMax) {
+  read(0s, 0);
+  read(1s, 40, true);
+  EXPECT_EQ(until(1s).max_uncertainty, std::nullopt);
 }
 
 TEST_F(Intervals, MaxIsAbsentUnderTwoIntervals) {

@@ -73,9 +73,9 @@ TEST_F(ReadingsOfGauges, MeasuresTheCounterAmongThem) {
   recorder.read(false);
   const TimePoint begin = clock_.now();
   recorder.read(true);
-  const auto results = recorder.results(begin, clock_.now());
+  const auto results = recorder.figures(begin, clock_.now());
   ASSERT_THAT(results, SizeIs(1));
-  EXPECT_EQ(results[0].channel.metric, Metric::energy);
+  EXPECT_EQ(results[0].figure.metric, Metric::energy);
   EXPECT_EQ(results[0].figure.energy, Joules(100.0));
   EXPECT_EQ(recorder.interval_power(), Watts(100.0));
 }
@@ -91,7 +91,7 @@ TEST_F(ReadingsOfGauges, AsksTheDriverForWhatReportsEnergyOnly) {
 TEST_F(ReadingsOfGauges, LeavesAModulesCounterOut) {
   fakes::OneWindow recorder = recorder_of({gpu_channel(Metric::energy, Scope::module)});
   recorder.read(false);
-  EXPECT_THAT(recorder.results(clock_.now(), clock_.now()), IsEmpty());
+  EXPECT_THAT(recorder.figures(clock_.now(), clock_.now()), IsEmpty());
   EXPECT_THAT(asked_for_, IsEmpty()) << "nothing to read: no call";
 }
 

@@ -58,7 +58,7 @@ class ScriptedGpus {
   }
 
   [[nodiscard]] EnergyFigure figure(unsigned gpu) const {
-    return window_->results(begin_, end_).at(gpu).figure;
+    return window_->figures(begin_, end_).at(gpu).figure;
   }
   /// The begin and the end of the window in the script's time.
   [[nodiscard]] Seconds began() const { return begin_ - zero_; }

@@ -97,7 +97,7 @@ class DiskHistoryTest : public testing::Test {
  protected:
   [[nodiscard]] std::string path() const { return (root_.path() / "history").string(); }
   /// A run from `from` to `to` seconds; what it answers at its end for its first 8 s.
-  std::vector<EnergyHistory::Energy> run(int from, int to) {
+  std::vector<DomainFigure> run(int from, int to) {
     DaemonRun run(begin_ + seconds(from), path());
     run.wait_for_past();  // the thread that reads has the lock, too
     run.loop.advance(seconds(to - from));
@@ -237,11 +237,11 @@ TEST_F(DiskHistoryTest, AWallClockThatWasAheadAtTheStartCostsNoLaterTime) {
   }
   DaemonRun next(begin_ + seconds(30), path());
   next.wait_for_past();
-  for (const auto& [domain, figure] : next.history.energies(at(12), at(18))) {
-    EXPECT_NEAR(figure.unknown.count(), 0.0, 1e-3) << domain;
-    EXPECT_NEAR(figure.energy.value_or(Joules()).si(),
-                domain == Domain::package(0) ? 6 * 50.0 : 6 * 150.0, 1.0)
-        << domain;
+  for (const DomainFigure& found : next.history.energies(at(12), at(18))) {
+    EXPECT_NEAR(found.figure.unknown.count(), 0.0, 1e-3) << found.domain;
+    EXPECT_NEAR(found.figure.energy.value_or(Joules()).si(),
+                found.domain == Domain::package(0) ? 6 * 50.0 : 6 * 150.0, 1.0)
+        << found.domain;
   }
 }
 

@@ -25,7 +25,7 @@ EnergyFigure package_energy(const PastHistory& past, double from, double to,
                             const std::string& device = {}) {
   const auto* const eras = past.find(Domain::package(0), device);
   if (eras == nullptr) return {};
-  return past_energy(*eras, sample_time(from), sample_time(to));
+  return past_energy(*eras, sample_time(from), sample_time(to)).result();
 }
 
 /// The power in columns of half a second: that of one batch each.
