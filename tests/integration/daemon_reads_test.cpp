@@ -357,5 +357,18 @@ TEST_F(DaemonFaults, WithoutAKeyTcpSeesWholeJoulesOnceASecond) {
   EXPECT_LE(static_cast<double>(seen.size()), took.count() + 2.0);
 }
 
+class PartialGaugeOfADaemon : public DaemonTest {};
+
+TEST_F(PartialGaugeOfADaemon, HasItsCoverageAndUncertaintyInMetrics) {
+  serve({},
+        "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
+        "power step 0 150\n");
+  (void)get("/metrics");  // the first one starts the energy
+  const std::string metrics = get("/metrics").body;
+  EXPECT_THAT(metrics, testing::ContainsRegex(
+                           "wattle_power_coverage_ratio.domain=\"nvidia_gpu_0\"[^\n]* 0\\.1[34]"));
+  EXPECT_THAT(metrics, HasSubstr("wattle_energy_uncertainty_joules{domain=\"nvidia_gpu_0\""));
+}
+
 }  // namespace
 }  // namespace wattle::integration

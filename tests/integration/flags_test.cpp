@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon.hpp"
+#include "command.hpp"
 #include "fakes/nvml/control.hpp"
 
 namespace wattle::integration {
@@ -120,18 +120,6 @@ TEST_F(PartialGauge, IsFlaggedInSummariesOfAMonitor) {
   EXPECT_THAT(summary["machine"]["flags"], testing::Contains(kFlag)) << summary;
   EXPECT_THAT(content_of(path("logs") / "hw_samples.csv"),
               HasSubstr("energy_flag_" + std::string(kFlag)));
-}
-
-class PartialGaugeOfADaemon : public DaemonTest {};
-
-TEST_F(PartialGaugeOfADaemon, HasItsCoverageAndUncertaintyInMetrics) {
-  serve({}, kPartialGauge);
-  (void)get("/metrics");  // the first one starts the energy
-  const std::string metrics = get("/metrics").body;
-  const std::string gpu = "{domain=\"nvidia_gpu_0\"";
-  EXPECT_THAT(metrics, testing::ContainsRegex(
-                           "wattle_power_coverage_ratio.domain=\"nvidia_gpu_0\"[^\n]* 0\\.1[34]"));
-  EXPECT_THAT(metrics, HasSubstr("wattle_energy_uncertainty_joules" + gpu));
 }
 
 }  // namespace
