@@ -248,30 +248,30 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
     best_round_trip_ = {};
     compares_clocks_ = true;
   }
-  inquiry_.ask(
-      "/time",
-      [this, left, then = std::move(then)](const InquiryAnswer& answer) mutable {
-        bool is_compared = false;
-        if (answer.is_good()) {
-          const auto decoded = wire::decode_time(answer.body);
-          if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
-            const ClockOffset offset =
-                ClockOffset::of(to_unix(answer.sent_at), to_unix(answer.received_at), *time);
-            if (offset.uncertainty_s < best_round_trip_.uncertainty_s) best_round_trip_ = offset;
-            is_compared = true;
-            note_sign_of_life();
-          }
-        }
-        if (is_compared && left > 1) return compare_clocks(left - 1, std::move(then));
-        compares_clocks_ = false;
-        note_compared();
-        if (std::isfinite(best_round_trip_.uncertainty_s)) {
-          for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
-          context_.hub.set_clock(place_, best_round_trip_);
-        }
-        if (then) then();
-      },
-      {.is_last = left == 1 && !sets_up_});
+  inquiry_.ask("/time",
+               [this, left, then = std::move(then)](const InquiryAnswer& answer) mutable {
+                 bool is_compared = false;
+                 if (answer.is_good()) {
+                   const auto decoded = wire::decode_time(answer.body);
+                   if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
+                     const ClockOffset offset = ClockOffset::of(to_unix(answer.sent_at),
+                                                                to_unix(answer.received_at), *time);
+                     if (offset.uncertainty_s < best_round_trip_.uncertainty_s)
+                       best_round_trip_ = offset;
+                     is_compared = true;
+                     note_sign_of_life();
+                   }
+                 }
+                 if (is_compared && left > 1) return compare_clocks(left - 1, std::move(then));
+                 compares_clocks_ = false;
+                 note_compared();
+                 if (std::isfinite(best_round_trip_.uncertainty_s)) {
+                   for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
+                   context_.hub.set_clock(place_, best_round_trip_);
+                 }
+                 if (then) then();
+               },
+               {.is_last = left == 1 && !sets_up_});
 }
 
 /// Where a comparison ends no doubt, such as at a daemon without a clock, the next one is later.

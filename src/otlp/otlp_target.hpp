@@ -13,7 +13,7 @@ namespace wattle::otlp {
 
 /// Threads: a value type.
 struct OtlpTarget {
-  std::string url;                        ///< "http://collector:4318", without a slash at its end
+  std::string url;                          ///< "http://collector:4318", without a slash at its end
   std::vector<std::string> header_lines{};  ///< "Authorization: Bearer ..."
   std::string ca_file{};                    ///< of the certificates to trust; empty: the system's
 };

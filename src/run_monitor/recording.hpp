@@ -80,7 +80,7 @@ class Recording {
   MachineReader machine_;
   std::set<Domain> gauged_;  ///< domains whose power a gauge shows
   Readings readings_;
-  Capture shown_;                 ///< in the newest row
+  Capture shown_;                         ///< in the newest row
   std::vector<RecordedGpu> gpus_;         ///< as `readings_.devices()`
   std::vector<RecordedEnergy> energies_;  ///< as `readings_.domains()`
   /// Domains, and kinds (see `kKindsInTotal`), that a total may lack, and why.

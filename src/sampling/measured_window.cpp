@@ -95,8 +95,8 @@ std::vector<DomainFigure> MeasuredWindow::figures(TimePoint begin, TimePoint end
   figures.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const DomainWindow& part = parts_[i];
-    EnergyFigure figure = readings_.energy(
-        i, {.begin = begin, .end = end, .first = part.first, .last = part.last});
+    EnergyFigure figure =
+        readings_.energy(i, {.begin = begin, .end = end, .first = part.first, .last = part.last});
     // The peak of a counter that does not move is not 0.
     if (!figure.flags.has(Flag::stuck)) {
       figure.max = part.intervals.max();

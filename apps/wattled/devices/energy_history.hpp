@@ -48,7 +48,8 @@ class EnergyHistory {
   /// The same for callers who may see CPU energy in multiples of `quantum` only: differences of
   /// rounded-down counters, so that no choice of windows shows more. Unknown if the history does
   /// not cover an end of the window.
-  [[nodiscard]] std::vector<DomainFigure> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
+  [[nodiscard]] std::vector<DomainFigure> coarse_energies(TimePoint begin, TimePoint end,
+                                                          Joules quantum);
 
   struct Power {
     Domain domain;

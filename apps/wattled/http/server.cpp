@@ -53,7 +53,7 @@ bool has_waiting_client(int listener) {
 }  // namespace
 
 HttpServer::HttpServer(Loop& loop, Service& service, std::vector<ListeningSocket> listeners,
-                   const HttpServerOptions& options)
+                       const HttpServerOptions& options)
     : loop_(loop),
       service_(service),
       options_(options),

@@ -31,11 +31,11 @@ struct DividedEnergy {
   std::uint64_t measured_uj = 0;
   std::map<CgroupGroup, std::uint64_t> groups_uj{};
   std::map<CgroupGroup, GroupRange> ranges_uj{};  ///< of those whose share is not certain
-  std::uint64_t idle_uj = 0;         ///< what the idle device draws
-  std::uint64_t unexplained_uj = 0;  ///< idle or not: nobody measured the idle power
-  std::uint64_t rest_uj = 0;         ///< interrupts, kernel threads, processes in no group
-  std::uint64_t undivided_uj = 0;    ///< its users are not known
-  std::string undivided_reason{};    ///< empty: nothing is undivided
+  std::uint64_t idle_uj = 0;                      ///< what the idle device draws
+  std::uint64_t unexplained_uj = 0;               ///< idle or not: nobody measured the idle power
+  std::uint64_t rest_uj = 0;       ///< interrupts, kernel threads, processes in no group
+  std::uint64_t undivided_uj = 0;  ///< its users are not known
+  std::string undivided_reason{};  ///< empty: nothing is undivided
 };
 
 /// `total` in the proportions of `weights`, each part rounded down.
@@ -54,8 +54,8 @@ struct CpuUse {
 };
 
 /// Packages and DRAM together: first what the idle machine draws, then the rest by CPU time, as
-/// docs/estimates.md describes, and so are the ranges. Where an interval is below the baseline, it is
-/// not used.
+/// docs/estimates.md describes, and so are the ranges. Where an interval is below the baseline, it
+/// is not used.
 [[nodiscard]] DividedEnergy divide_cpu(std::uint64_t measured_uj, Seconds length, const CpuUse& use,
                                        const IdlePower& idle);
 

@@ -7,8 +7,7 @@
 namespace wattle {
 namespace {
 
-CrossCheck compare(const DomainFigure& preferred, const DomainFigure& other,
-                   Seconds apart) {
+CrossCheck compare(const DomainFigure& preferred, const DomainFigure& other, Seconds apart) {
   const Joules combined(
       std::hypot(preferred.figure.uncertainty.si(), other.figure.uncertainty.si()));
   const Watts power =
