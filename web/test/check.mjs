@@ -22,7 +22,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const {values: options, positionals: [wattle]} = parseArgs({
   allowPositionals: true,
-  options: {browser: {type: "string", default: "chromium"}, images: {type: "string"}, large: {type: "string"}},
+  options: {browser: {type: "string", default: "/usr/bin/chromium"}, images: {type: "string"}, large: {type: "string"}},
 });
 if (!wattle) throw new Error("usage: node test/check.mjs WATTLE [--browser CHROMIUM] [--images FOLDER]");
 
@@ -109,7 +109,7 @@ const runChecks = {
       return {x, y, width, height};
     }`);
     const readouts = () => page.evaluate(`() => [...document.querySelectorAll(".readout")].map((r) => r.textContent)`);
-    await page.mouse("mouseMoved", box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     const seconds = await page.evaluate(`() => Number(document.querySelector("figure.power").dataset.seconds)`);
     // The time that a readout begins with is about this part of the run.
     const expectTime = (text, part, why) => assert.ok(
@@ -123,19 +123,19 @@ const runChecks = {
       return canvas.toDataURL().length + canvas.toDataURL();
     }`);
     const before = await labels();
-    await page.mouse("mouseMoved", box.x + box.width * 0.25, box.y + 20);
-    await page.mouse("mousePressed", box.x + box.width * 0.25, box.y + 20, 1);
-    await page.mouse("mouseMoved", box.x + box.width * 0.4, box.y + 20, 1);
-    await page.mouse("mouseMoved", box.x + box.width * 0.5, box.y + 20, 1);
-    await page.mouse("mouseReleased", box.x + box.width * 0.5, box.y + 20, 0);
-    await page.mouse("mouseMoved", box.x + 5, box.y + 20);
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 20);
+    await page.mouse.up();
+    await page.mouse.move(box.x + 5, box.y + 20);
     expectTime((await readouts())[0], 0.25, "after zooming, all plots start at a quarter");
     assert.notEqual(await labels(), before, "the first plot follows the second");
     for (const count of [1, 2]) {
-      await page.mouse("mousePressed", box.x + 5, box.y + 20, 1, count);
-      await page.mouse("mouseReleased", box.x + 5, box.y + 20, 0, count);
+      await page.mouse.down({clickCount: count});
+      await page.mouse.up({clickCount: count});
     }
-    await page.mouse("mouseMoved", box.x + 6, box.y + 20);
+    await page.mouse.move(box.x + 6, box.y + 20);
     expectTime((await readouts())[0], 0, "a double click shows all again");
     expectQuiet(page, url);
     await page.close();
@@ -195,9 +195,9 @@ const benchChecks = {
       return {x: box.left + x * scale, y: box.top + y * scale};
     }`);
     const readout = () => page.evaluate(`() => ${figure}.querySelector(".readout").textContent`);
-    await page.mouse("mouseMoved", place.x, place.y);
+    await page.mouse.move(place.x, place.y);
     assert.match(await readout(), /^longer, run 1 of 6: \d+(\.\d+)? (J|mJ)$/);
-    await page.mouse("mouseMoved", 1, 1);
+    await page.mouse.move(1, 1);
     assert.equal(await readout(), "");
     await page.evaluate(`() => ${figure}.querySelector(".readable").focus()`);
     for (const key of ["End", "ArrowLeft"]) await page.press(key);
@@ -309,7 +309,7 @@ async function writeImages(folder) {
       const {x, y, width, height} = over[Math.min(1, over.length - 1)].getBoundingClientRect();
       return {x, y, width, height};
     }`);
-    if (box) await page.mouse("mouseMoved", box.x + box.width * 0.7, box.y + box.height / 2);
+    if (box) await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2);
     writeFileSync(join(folder, `${file}.webp`), await page.screenshot());
     await page.close();
   }

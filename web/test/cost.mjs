@@ -19,7 +19,7 @@ import {Machine} from "./machine.mjs";
 
 const {values: options, positionals: [wattled, nvml]} = parseArgs({
   allowPositionals: true,
-  options: {browser: {type: "string", default: "chromium"}, only: {type: "string", default: "paint,page,pages,day"},
+  options: {browser: {type: "string", default: "/usr/bin/chromium"}, only: {type: "string", default: "paint,page,pages,day"},
             seconds: {type: "string", default: "20"}},
 });
 if (!nvml) throw new Error("usage: node test/cost.mjs WATTLED NVML [--browser CHROMIUM] [--only LIST] [--seconds N]");
@@ -146,8 +146,8 @@ async function measureDay(browser) {
   const url = await feed.start();
   const page = await browser.open("about:blank");
   await page.send("Network.disable");
-  await page.send("Page.addScriptToEvaluateOnNewDocument", {source: fastClock(kDaySpeed)});
-  await page.send("Page.navigate", {url});
+  await page.prepare(fastClock(kDaySpeed));
+  await page.go(url);
   const heaps = [];
   for (let hour = 1; hour <= 24; ++hour) {
     await pause((3600 * 1000) / kDaySpeed);

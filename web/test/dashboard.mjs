@@ -23,7 +23,7 @@ import {Machine} from "./machine.mjs";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const {values: options, positionals: [wattled, nvml]} = parseArgs({
   allowPositionals: true,
-  options: {browser: {type: "string", default: "chromium"}, images: {type: "string"}, only: {type: "string", default: ""}},
+  options: {browser: {type: "string", default: "/usr/bin/chromium"}, images: {type: "string"}, only: {type: "string", default: ""}},
 });
 if (!nvml) throw new Error("usage: node test/dashboard.mjs WATTLED NVML [--browser CHROMIUM] [--images FOLDER]");
 
@@ -163,10 +163,10 @@ const checks = {
       const box = document.querySelector("#total-plot .u-over")?.getBoundingClientRect();
       return box && {x: box.right - 8, y: box.top + box.height / 2};
     }`, "the plot is drawn");
-    await page.mouse("mouseMoved", place.x, place.y);
+    await page.mouse.move(place.x, place.y);
     await eventually(page, `() => /^\\d\\d:\\d\\d:\\d\\d: \\d+ W/.test(document.getElementById("total-readout").textContent)`,
                      "the value under the pointer is shown");
-    await page.mouse("mouseMoved", 5, 5);
+    await page.mouse.move(5, 5);
     await eventually(page, `() => document.getElementById("total-readout").textContent === ""`, "it is gone again");
     await page.close();
   },
@@ -388,11 +388,7 @@ async function withFeed(options, call) {
   const address = await feed.start();
   const page = await browser.open("about:blank");
   try {
-    const loaded = new Promise((resolve) => page.once("Page.loadEventFired", resolve));
-    await call({feed, page, go: async () => {
-      await page.send("Page.navigate", {url: address});
-      await loaded;
-    }});
+    await call({feed, page, go: () => page.go(address)});
   } finally {
     await page.close();
     feed.close();
@@ -402,7 +398,7 @@ async function withFeed(options, call) {
 async function checkManyDevices() {
   for (const [gpus, expected] of [[2, 12], [28, 6], [140, 3]]) {
     await withFeed({gpus}, async ({page, go}) => {
-      await page.send("Page.addScriptToEvaluateOnNewDocument", {source: heldSeconds});
+      await page.prepare(heldSeconds);
       await go();
       await eventually(page, `() => (window.heldSeconds ?? []).forEach((call) => call()) ||
         document.querySelectorAll("#rows tr").length === ${gpus + 4} &&
