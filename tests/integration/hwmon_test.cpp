@@ -119,7 +119,7 @@ TEST_F(Rails, HaveColumnsWhateverTheirNamesAre) {
     return line.find(what) + what.size();
   };
   EXPECT_EQ(end_of(header, name), end_of(row, " W")) << header << "\n" << row;
-  EXPECT_EQ(header.size(), row.size()) << header << "\n" << row;
+  EXPECT_EQ(header.find("± and flags"), row.find("coverage_unknown")) << header << "\n" << row;
 }
 
 TEST_F(Rails, AreShownByPowerAndEnergyThoughNothingElseIs) {
