@@ -303,6 +303,9 @@ TEST_F(DaemonControl, OfTheSameGpuByTwoClientsIsPutBackToWhatWasThereFirst) {
 TEST_F(DaemonControl, LeavesAloneWhatSomebodyElseHasSetSince) {
   serve_control();
   EXPECT_EQ(post(kLimit).status, 200);
+  // The value is written once the GPU has nothing more to set.
+  ASSERT_TRUE(eventually(
+      [&] { return content_of(journal()).find("200000 150000\n") != std::string::npos; }));
   kill();
   std::ofstream(nvml_->script_path() + ".set", std::ios::app) << "0 power_limit 170000\n";
   serve_control();
