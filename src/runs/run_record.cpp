@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json/json_read.hpp"
 #include "base/text/text.hpp"
@@ -66,19 +67,25 @@ bool is_possible_number(std::string_view key, double number) {
 
 /// The key of a number that no run has; empty: there is none. Elements of a list have its key.
 /// Units of work that no run has are left out one by one.
-std::string impossible_key(const Json& json, const std::string& key = {}) {
-  if (json.is_number()) return is_possible_number(key, json.get<double>()) ? std::string() : key;
-  std::string found;
-  if (json.is_object()) {
-    for (auto at = json.begin(); at != json.end() && found.empty(); ++at) {
-      if (at.key() != "units") found = impossible_key(at.value(), at.key());
+std::string impossible_key(const Json& record) {
+  // No recursion: a record may be nested as deeply as its text is long.
+  std::vector<std::pair<std::string_view, const Json*>> left{{{}, &record}};
+  while (!left.empty()) {
+    const auto [key, json] = left.back();
+    left.pop_back();
+    if (json->is_number() && !is_possible_number(key, json->get<double>())) {
+      return std::string(key);
     }
-  } else if (json.is_array()) {
-    for (auto at = json.begin(); at != json.end() && found.empty(); ++at) {
-      found = impossible_key(*at, key);
+    if (!json->is_structured()) continue;
+    for (auto at = json->begin(); at != json->end(); ++at) {
+      if (json->is_array()) {
+        left.emplace_back(key, &*at);
+      } else if (at.key() != "units") {
+        left.emplace_back(at.key(), &*at);
+      }
     }
   }
-  return found;
+  return {};
 }
 
 }  // namespace

@@ -160,14 +160,39 @@ void GpuControl::flush_journal(wire::DeviceId id) {
   if (gpu.thread->add(work)) ++gpu.flushes;
 }
 
-void GpuControl::restore(Work then) {
-  if (!tools_.journal) return then();
-  const std::vector<ChangedSetting> changed = tools_.journal->changed();
+Ids GpuControl::changed_gpus(const std::vector<ChangedSetting>& changed) const {
+  Ids ids;
+  for (const auto& [id, gpu] : controlled_) {
+    const std::string device = journal_name(gpus_.sensor(id));
+    const bool is_changed =
+        std::ranges::find(changed, device, &ChangedSetting::device) != changed.end();
+    // A setting in progress may not be in the journal yet, and a failed one may still be in its
+    // file.
+    if (is_changed || gpu.pending.current() || gpu.flushes > 0) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::chrono::nanoseconds GpuControl::restore_patience(
+    const std::vector<ChangedSetting>& changed) const {
   std::chrono::nanoseconds patience = kRestorePatience;
   for (const ChangedSetting& change : changed) {
     const DeviceSetting before = setting_before(change);
     patience += longest_command({&before, 1});
   }
+  for (const auto& [id, gpu] : controlled_) {
+    if (const auto& current = gpu.pending.current()) {
+      patience += 2 * longest_command(current->settings);
+    }
+  }
+  return patience;
+}
+
+void GpuControl::restore(Work then) {
+  if (!tools_.journal) return then();
+  const std::vector<ChangedSetting> changed = tools_.journal->changed();
+  const Ids ids = changed_gpus(changed);
+  if (ids.empty()) return then();
   struct Restoring {
     /// True: all that is missing is that the journal says so.
     std::map<wire::DeviceId, std::shared_ptr<std::atomic<bool>>> missing;
@@ -175,43 +200,29 @@ void GpuControl::restore(Work then) {
     std::unique_ptr<Timer> deadline;
   };
   const auto round = std::make_shared<Restoring>();
-  for (const auto& [id, gpu] : controlled_) {
-    const std::string device = journal_name(gpus_.sensor(id));
-    const bool is_changed =
-        std::ranges::find(changed, device, &ChangedSetting::device) != changed.end();
-    // A setting in progress may not be in the journal yet, and a failed one may still be in its
-    // file.
-    const auto& current = gpu.pending.current();
-    if (current) patience += 2 * longest_command(current->settings);
-    if (is_changed || current || gpu.flushes > 0) {
-      round->missing[id] = std::make_shared<std::atomic<bool>>(false);
-    }
+  for (const wire::DeviceId id : ids) {
+    round->missing[id] = std::make_shared<std::atomic<bool>>(false);
   }
-  if (round->missing.empty()) return then();
   round->then = std::move(then);
   round->deadline = loop_.make_timer();
   const auto finish = [](Restoring& all) {
     all.deadline->cancel();
     if (all.then) std::exchange(all.then, nullptr)();
   };
-  round->deadline->start(loop_.now() + patience, [round, finish, journal = tools_.journal] {
-    for (const auto& [id, is_restored] : round->missing) {
-      if (*is_restored) {
-        log_warning(
-            fmt::format("GPU {} is restored, but {} could not be written in time: the next "
-                        "wattled may restore it again",
-                        id, printable(journal->path())));
-      } else {
-        log_error(fmt::format("cannot restore GPU {}: {}", id, no_answer().message));
-      }
-    }
-    finish(*round);
-  });
-  const Ids ids = [&] {
-    Ids all;
-    for (const auto& [id, is_restored] : round->missing) all.push_back(id);
-    return all;
-  }();
+  round->deadline->start(
+      loop_.now() + restore_patience(changed), [round, finish, journal = tools_.journal] {
+        for (const auto& [id, is_restored] : round->missing) {
+          if (*is_restored) {
+            log_warning(
+                fmt::format("GPU {} is restored, but {} could not be written in time: the next "
+                            "wattled may restore it again",
+                            id, printable(journal->path())));
+          } else {
+            log_error(fmt::format("cannot restore GPU {}: {}", id, no_answer().message));
+          }
+        }
+        finish(*round);
+      });
   for (const wire::DeviceId id : ids) {
     const auto work = [round, finish, handle = gpus_.handle(id), tools = tools_,
                        is_restored = round->missing.at(id), post = loop_.poster()] {

@@ -64,6 +64,11 @@ class GpuControl {
   [[nodiscard]] DeviceFault why_late(const Controlled& gpu) const;
   [[nodiscard]] std::chrono::nanoseconds longest_command(
       std::span<const DeviceSetting> settings) const;
+  /// The GPUs whose settings, or their file, may not be as they were.
+  [[nodiscard]] Ids changed_gpus(const std::vector<ChangedSetting>& changed) const;
+  /// How long `restore` waits.
+  [[nodiscard]] std::chrono::nanoseconds restore_patience(
+      const std::vector<ChangedSetting>& changed) const;
 
   Gpus& gpus_;
   Loop& loop_;

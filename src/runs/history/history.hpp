@@ -187,6 +187,8 @@ class RunHistory {
     RunSummary run;
     [[nodiscard]] bool is_whole() const;
   };
+  /// Adds to `result` what is wrong with a run. Throws where its record is damaged.
+  void check_row(const StoredRun& row, Check& result);
   [[nodiscard]] std::vector<StoredRun> rows(std::string_view rest,
                                             const std::vector<SqlValue>& values);
   [[nodiscard]] SavedRun read(const FoundRun& found);

@@ -221,6 +221,21 @@ void RunHistory::seal_all() {
   }
 }
 
+void RunHistory::check_row(const StoredRun& row, Check& result) {
+  const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
+  const RunSummary run = summary_by_record({row.number, id}, row.run);
+  const Details details = details_of({row.number, id});
+  if (!details.is_series_whole) result.doubtful.push_back(series_damage_text(id));
+  const bool is_as_record = row.seal == seal_of(run);
+  if (!details.is_whole || (!row.is_whole() && !is_as_record)) {
+    result.doubtful.push_back(doubt_text(id));
+  }
+  if (!details.is_whole) seal_details({row.number, id});
+  if (row.is_whole() && is_as_record) return;
+  write_row(row.number, run);
+  ++result.repaired;
+}
+
 RunHistory::Check RunHistory::check() {
   Check result;
   query("PRAGMA integrity_check(20)", {}, [&](const SqlRow& row) {
@@ -231,19 +246,8 @@ RunHistory::Check RunHistory::check() {
   transaction([&] {
     for (StoredRun& row : rows(" NOT INDEXED", {})) {
       ++result.runs;
-      const std::uint64_t id = parse_run_id(row.run.id).value_or(RunIdRange{}).first;
       try {
-        const RunSummary run = summary_by_record({row.number, id}, row.run);
-        const Details details = details_of({row.number, id});
-        if (!details.is_series_whole) result.doubtful.push_back(series_damage_text(id));
-        const bool is_as_record = row.seal == seal_of(run);
-        if (!details.is_whole || (!row.is_whole() && !is_as_record)) {
-          result.doubtful.push_back(doubt_text(id));
-        }
-        if (!details.is_whole) seal_details({row.number, id});
-        if (row.is_whole() && is_as_record) continue;
-        write_row(row.number, run);
-        ++result.repaired;
+        check_row(row, result);
       } catch (const WriteError&) {
         throw;
       } catch (const Error& error) {
