@@ -135,8 +135,15 @@ std::optional<std::size_t> MeterTable::asked_column() const {
                                                             : std::nullopt;
 }
 
+void MeterTable::choose_asked_power(const std::vector<std::string>& names) {
+  if (const auto asked = asked_column()) return choose_unit(*asked);
+  problem_ = fmt::format("there is no column {}; there {}", printable(asked_.power, kMostTitle),
+                         names.empty() ? "is none beside the time" : "are " + joined(names, ", "));
+}
+
 void MeterTable::choose_power() {
-  std::vector<std::size_t> possible;
+  std::vector<std::size_t> columns;   // beside the time
+  std::vector<std::size_t> possible;  // by their titles
   std::vector<std::string> names;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (i == time_ || i == time_of_day_) continue;
@@ -144,25 +151,13 @@ void MeterTable::choose_power() {
     // Its number names a column without a title.
     const bool has_title = !titles_.empty() && !trimmed(titles_[i]).empty();
     names.push_back(has_title ? printable(titles_[i], kMostTitle) : std::to_string(i + 1));
+    columns.push_back(i);
     if (is_named) possible.push_back(i);
   }
-  if (!asked_.power.empty()) {
-    const auto asked = asked_column();
-    if (!asked) {
-      problem_ =
-          fmt::format("there is no column {}; there {}", printable(asked_.power, kMostTitle),
-                      names.empty() ? "is none beside the time" : "are " + joined(names, ", "));
-      return;
-    }
-    return choose_unit(*asked);
-  }
+  if (!asked_.power.empty()) return choose_asked_power(names);
   if (possible.size() == 1) return choose_unit(possible.front());
-  if (possible.empty() && names.size() == 1) {
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (i != time_ && i != time_of_day_) return choose_unit(i);
-    }
-  }
-  if (names.empty()) {
+  if (possible.empty() && columns.size() == 1) return choose_unit(columns.front());
+  if (columns.empty()) {
     problem_ = "it has one column; a time and a power are needed";
   } else {
     problem_ = fmt::format("several columns may be the power; choose one with --column: {}",

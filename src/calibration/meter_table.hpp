@@ -45,6 +45,7 @@ class MeterTable : public RowCounts {
 
   void choose_time();
   void choose_power();
+  void choose_asked_power(const std::vector<std::string>& names);
   void choose_unit(std::size_t column);
   [[nodiscard]] std::optional<std::size_t> asked_column() const;
   [[nodiscard]] std::optional<double> time_of_row();
