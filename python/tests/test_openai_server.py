@@ -6,7 +6,15 @@ import json
 
 import pytest
 import wattle
-from openai_stand_in import PROMPT_TOKEN_J, TOKEN_J, Model, ask, chat_application, load, serve
+from openai_stand_in import (
+    PROMPT_TOKEN_J,
+    TOKEN_J,
+    Model,
+    ask,
+    chat_application,
+    load,
+    serve,
+)
 from wattle.asgi import UnitMiddleware
 
 
