@@ -157,7 +157,7 @@ std::string error_of(const PowerOptions& options, const PowerLine& line) {
 std::string doubt_of(const PowerOptions& options, const PowerLine& line) {
   Flags flags;
   for (const DeviceEnergy& device : line.devices) flags |= device.energy.flags;
-  const std::string error = error_of(options, line);
+  std::string error = error_of(options, line);
   if (flags.none()) return error;
   return error + (error.empty() ? "" : ", ") + flags_text(flags, ", ");
 }
