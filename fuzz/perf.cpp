@@ -6,7 +6,7 @@
 #include "check.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/perf/diagnosis.hpp"
-#include "sensors/perf/pmu.hpp"
+#include "sensors/perf/event_sensor.hpp"
 
 namespace {
 

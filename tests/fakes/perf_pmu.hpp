@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sensors/perf/system_calls.hpp"
+#include "sensors/perf/event_sensor.hpp"
 
 namespace wattle::fakes {
 

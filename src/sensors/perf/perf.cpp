@@ -22,7 +22,6 @@
 #include "sensors/machine_extent.hpp"
 #include "sensors/perf/diagnosis.hpp"
 #include "sensors/perf/event_sensor.hpp"
-#include "sensors/perf/pmu.hpp"
 
 namespace wattle::perf {
 namespace {

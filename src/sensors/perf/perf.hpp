@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "sensors/perf/system_calls.hpp"
+#include "sensors/perf/event_sensor.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::perf {

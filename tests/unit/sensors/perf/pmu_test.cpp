@@ -1,11 +1,10 @@
-#include "sensors/perf/pmu.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
 #include "fakes/perf_pmu.hpp"
+#include "sensors/perf/event_sensor.hpp"
 
 namespace wattle::perf {
 namespace {
