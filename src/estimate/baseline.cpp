@@ -17,7 +17,6 @@
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "sensors/cpu_info.hpp"
-#include "sensors/proc_stat.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/error.hpp"
 

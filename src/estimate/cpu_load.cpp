@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "sensors/proc_stat.hpp"
+#include "sensors/proc_tables.hpp"
 
 namespace wattle {
 

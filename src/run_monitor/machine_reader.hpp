@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/files/fd.hpp"
-#include "sensors/proc_stat.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/system.hpp"
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
 
+#include "base/files/file.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 
@@ -44,6 +46,28 @@ std::optional<std::array<std::uint64_t, Size>> parse_sizes(
   auto sizes = numbers_after<std::uint64_t>(keys, text, UINT64_MAX / 4096);
   for (std::size_t i = 0; sizes && i < Size; ++i) (*sizes)[i] *= 1024;
   return sizes;
+}
+
+/// Room for the "cpu" lines of all processors, and as much to spare: their numbers grow, and more
+/// processors may come online.
+std::vector<char> room_for_processors(const Fd& stat) {
+  constexpr std::size_t kHundredProcessors = 8192;
+  std::array<char, kHundredProcessors> few;
+  // The line after the processors. Room that is not needed would be written to, and read into.
+  const std::size_t end = text_at_start(stat, few).find("\nintr");
+  if (end != std::string_view::npos) {
+    return std::vector<char>(2 * end + 256);
+  }
+  std::vector<char> room(kHundredProcessors);
+  while (room.size() < kMaxFileBytes) {
+    const std::string_view text = text_at_start(stat, room);
+    if (text.size() < room.size()) break;  // all of it, or an error
+    const auto times = parse_cpu_times(text);
+    if (!times || times->processors > 0) break;
+    room.resize(2 * room.size());
+  }
+  room.resize(2 * room.size());
+  return room;
 }
 
 }  // namespace
@@ -147,6 +171,20 @@ std::optional<ByteTotals> parse_network_totals(std::string_view text, const Name
     if (const auto totals = totals_at(line, 0, 8, 1)) add(sum, *totals);
   }
   return sum;
+}
+
+ProcStat::ProcStat(const System& system)
+    : file_(open_for_reading((system.procfs / "stat").string())),
+      text_(room_for_processors(file_)) {}
+
+std::optional<CpuTimes> ProcStat::read() noexcept {
+  return parse_cpu_times(text_at_start(file_, text_));
+}
+
+std::optional<CpuTimes> ProcStat::read_times() noexcept {
+  constexpr std::size_t kFirstLineBytes = 512;  // it has all processors together
+  std::array<char, kFirstLineBytes> text;
+  return parse_cpu_times(text_at_start(file_, text));
 }
 
 }  // namespace wattle

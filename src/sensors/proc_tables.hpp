@@ -1,4 +1,5 @@
-// The whole machine, from procfs: its processors, memory, disks and network.
+// The whole machine, from procfs: its processors, memory, disks and network. Pure functions of the
+// texts, and a reader that keeps /proc/stat open.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,10 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
+
+#include "base/files/fd.hpp"
+#include "wattle/system.hpp"
 
 namespace wattle {
 
@@ -74,5 +79,21 @@ using NameFilter = std::function<bool(std::string_view name)>;
 
 /// Adds; stays at the largest number where a sum of garbage would wrap around.
 void add_saturating(std::uint64_t& sum, std::uint64_t term) noexcept;
+
+/// Reads /proc/stat, which stays open. Absent times: it cannot be read. Allocates nothing after its
+/// construction. Threads: one at a time.
+class ProcStat {
+ public:
+  explicit ProcStat(const System& system);
+
+  /// The times, and the number of processors.
+  [[nodiscard]] std::optional<CpuTimes> read() noexcept;
+  /// The times without that number, which takes the kernel less on machines of many processors.
+  [[nodiscard]] std::optional<CpuTimes> read_times() noexcept;
+
+ private:
+  Fd file_;
+  std::vector<char> text_;  ///< reused
+};
 
 }  // namespace wattle

@@ -7,7 +7,6 @@
 
 #include "base/cpu_time.hpp"
 #include "base/files/fd.hpp"
-#include "sensors/proc_stat.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/system.hpp"
