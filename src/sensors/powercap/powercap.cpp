@@ -20,7 +20,6 @@
 #include "sensors/known_sensors.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 #include "sensors/powercap/diagnosis.hpp"
-#include "sensors/powercap/zone.hpp"
 #include "sensors/read_status.hpp"
 
 namespace wattle::powercap {

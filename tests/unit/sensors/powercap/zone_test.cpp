@@ -1,5 +1,3 @@
-#include "sensors/powercap/zone.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "fakes/powercap_tree.hpp"
 #include "sanitized.hpp"
 #include "sensors/cpu_zones.hpp"
+#include "sensors/powercap/counter_sensor.hpp"
 
 namespace wattle::powercap {
 namespace {
