@@ -8,8 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "sensors/nvml/busy_samples.hpp"
-#include "sensors/nvml/engine_times.hpp"
+#include "sensors/nvml/busy_times.hpp"
 #include "sensors/nvml/gpu.hpp"
 #include "sensors/nvml/session.hpp"
 #include "sensors/sensor.hpp"

@@ -1,6 +1,4 @@
 // For how long a GPU worked for each process, by what the driver answers.
-#include "sensors/nvml/engine_times.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "fakes/virtual_clock.hpp"
 #include "nvml_test.hpp"
+#include "sensors/nvml/busy_times.hpp"
 
 namespace wattle::nvml {
 namespace {
