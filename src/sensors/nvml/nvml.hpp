@@ -1,11 +1,15 @@
 // NVIDIA GPUs through the driver's management library (NVML), libnvidia-ml.so.1.
 // Facts, quirks and where they come from: docs/sensors/nvml.md.
+// A cheap check for NVIDIA hardware, before the driver's library is searched for.
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <set>
+#include <string>
 
 #include "sensors/sensor.hpp"
+#include "wattle/system.hpp"
 
 namespace wattle::nvml {
 
@@ -18,5 +22,18 @@ namespace wattle::nvml {
                            const std::set<Domain>& taken);
 [[nodiscard]] Survey probe_within(const System& system, const TimeSource& clock,
                                   std::chrono::nanoseconds deadline);
+
+/// Where a sign of NVIDIA hardware may be. Tests name folders of their own.
+struct PresencePlaces {
+  std::filesystem::path sysfs;
+  std::filesystem::path procfs;
+  std::filesystem::path dev = "/dev";
+};
+
+/// Empty if NVIDIA's library may find a GPU: the driver is loaded, a device file of NVIDIA or of
+/// WSL is there, or the PCI bus has a device of NVIDIA (or cannot be listed). Else one line with
+/// the signs that are missing: then searching all folders of libraries, which takes about 100
+/// system calls, finds nothing to read.
+[[nodiscard]] std::string why_no_gpu(const PresencePlaces& places);
 
 }  // namespace wattle::nvml

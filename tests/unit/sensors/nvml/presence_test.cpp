@@ -1,8 +1,7 @@
 // Signs of NVIDIA hardware, each of which is enough to load the driver's library.
-#include "sensors/nvml/presence.hpp"
-
 #include "fakes/temp_folder.hpp"
 #include "nvml_test.hpp"
+#include "sensors/nvml/nvml.hpp"
 
 namespace wattle::nvml {
 namespace {
