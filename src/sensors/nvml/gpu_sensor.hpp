@@ -10,7 +10,7 @@
 
 #include "sensors/nvml/busy_times.hpp"
 #include "sensors/nvml/gpu.hpp"
-#include "sensors/nvml/session.hpp"
+#include "sensors/nvml/query.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::nvml {

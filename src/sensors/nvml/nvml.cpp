@@ -22,7 +22,7 @@
 #include "sensors/nvml/diagnosis.hpp"
 #include "sensors/nvml/gpu.hpp"
 #include "sensors/nvml/gpu_sensor.hpp"
-#include "sensors/nvml/session.hpp"
+#include "sensors/nvml/query.hpp"
 
 namespace wattle::nvml {
 namespace {

@@ -1,15 +1,48 @@
-// The calls that read a GPU's state, each with the values it returns.
+// The loaded library with NVML initialized in it, shared by everyone who may be inside a call, and
+// the calls that read a GPU's state, each with the values it returns.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 
+#include "base/dynlib.hpp"
 #include "sensors/nvml/api.hpp"
 
 namespace wattle::nvml {
+
+/// Held by `shared_ptr` by every sensor and every thread that calls NVML: the last one to let go
+/// shuts NVML down and unloads it, so that never happens while a call is out, however long that
+/// hangs. Threads: any.
+class Session {
+ public:
+  explicit Session(DynamicLibrary library) noexcept : api_{.library = std::move(library)} {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    if (initialized_) (void)call(api_.shutdown);
+  }
+
+  /// Initializes NVML, or does so again where somebody else in this process has shut it down.
+  [[nodiscard]] Return init() noexcept {
+    const Return result = call(api_.init);
+    if (result == Return::success) initialized_ = true;
+    return result;
+  }
+
+  [[nodiscard]] const Api& api() const noexcept { return api_; }
+  /// The file that was loaded.
+  [[nodiscard]] std::string path() const { return api_.library.path(); }
+
+ private:
+  Api api_;
+  std::atomic<bool> initialized_ = false;
+};
 
 /// One call of NVML, or one after the other where an older function replaces a newer.
 enum class Query : std::uint8_t {
