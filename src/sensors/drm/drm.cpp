@@ -9,7 +9,6 @@
 #include "sensors/drm/diagnosis.hpp"
 #include "sensors/drm/gpu.hpp"
 #include "sensors/drm/gpu_processes.hpp"
-#include "sensors/drm/gpu_sensor.hpp"
 #include "sensors/examination.hpp"
 
 namespace wattle::drm {

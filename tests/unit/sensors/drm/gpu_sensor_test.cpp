@@ -1,5 +1,3 @@
-#include "sensors/drm/gpu_sensor.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include "fakes/drm_tree.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sensors/drm/diagnosis.hpp"
+#include "sensors/drm/gpu.hpp"
 #include "sensors/read_status.hpp"
 
 namespace wattle::drm {
