@@ -4,7 +4,7 @@
 
 #include "base/text/split.hpp"
 #include "check.hpp"
-#include "sensors/cray/counter_file.hpp"
+#include "sensors/cray/cray.hpp"
 
 FUZZ_TARGET(cray_counter)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

@@ -17,7 +17,6 @@
 #include "fakes/cray_node.hpp"
 #include "fakes/unprivileged.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "sensors/cray/counter_file.hpp"
 
 namespace wattle::cray {
 namespace {
