@@ -1,5 +1,5 @@
 // The files that are written while processes are tracked: a table of samples, and all that is known
-// so far.
+// so far, which is read again after a crash.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "usage/files/output_file.hpp"
@@ -16,6 +17,17 @@
 #include "wattle/tracker.hpp"
 
 namespace wattle {
+
+/// A line of a usage file with its end. `tick` counts the samples from 1.
+[[nodiscard]] std::string usage_line(const ResourceUsage& usage, std::uint64_t tick);
+/// The contents of a usage file of a killed tracker.
+struct RecoveredUsage {
+  ResourceUsage usage;
+  std::uint64_t ticks = 0;  ///< samples that were completed
+};
+/// The last whole line among `lines`. Throws `FormatError`, which names `path`, where there is
+/// none.
+[[nodiscard]] RecoveredUsage recovered(std::string_view lines, const std::string& path);
 
 /// A usage file that has grown larger is replaced by its last line.
 inline constexpr std::size_t kUsageFileBytes = std::size_t{16} << 20U;

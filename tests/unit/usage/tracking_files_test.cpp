@@ -18,7 +18,7 @@
 #include "fakes/file_size_limit.hpp"
 #include "tracked_machine.hpp"
 #include "usage/files/tracking_table.hpp"
-#include "usage/files/usage_file.hpp"
+#include "usage/files/usage_files.hpp"
 
 namespace wattle {
 namespace {

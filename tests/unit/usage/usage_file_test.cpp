@@ -1,10 +1,9 @@
-#include "usage/files/usage_file.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "fakes/temp_folder.hpp"
+#include "usage/files/usage_files.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
