@@ -12,7 +12,7 @@
 #include "base/text/printable_text.hpp"
 #include "base/text/quantity.hpp"
 #include "estimate/energy_share.hpp"
-#include "usage/gpu/gpu_users.hpp"
+#include "usage/gpu/gpu_division.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 

@@ -19,7 +19,7 @@
 #include "shares/measured_steps.hpp"
 #include "shares/share_files.hpp"
 #include "shares/share_ledger.hpp"
-#include "usage/gpu/gpu_users.hpp"
+#include "usage/gpu/gpu_division.hpp"
 
 namespace wattle::daemon {
 

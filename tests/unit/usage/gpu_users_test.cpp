@@ -1,9 +1,9 @@
-#include "usage/gpu/gpu_users.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <vector>
+
+#include "usage/gpu/gpu_division.hpp"
 
 namespace wattle {
 namespace {
