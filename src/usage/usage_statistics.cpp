@@ -9,7 +9,7 @@
 
 #include "base/text/text.hpp"
 #include "usage/files/usage_units.hpp"
-#include "usage/process/cpu_ledger.hpp"
+#include "usage/process/process_ledgers.hpp"
 
 namespace wattle {
 namespace {

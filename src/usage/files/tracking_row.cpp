@@ -2,7 +2,7 @@
 
 #include "base/numbers/known_sum.hpp"
 #include "usage/files/usage_units.hpp"
-#include "usage/process/cpu_ledger.hpp"
+#include "usage/process/process_ledgers.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle {

@@ -14,9 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "usage/process/activity.hpp"
-#include "usage/process/cpu_ledger.hpp"
 #include "usage/process/process.hpp"
+#include "usage/process/process_ledgers.hpp"
 #include "usage/process/procfs.hpp"
 #include "usage/tracker_mark.hpp"
 #include "usage/tree/pss_record.hpp"

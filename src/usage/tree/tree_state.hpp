@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/cpu_time.hpp"
-#include "usage/process/activity.hpp"
+#include "usage/process/process_ledgers.hpp"
 #include "usage/tree/pss_budget.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/units.hpp"

@@ -1,6 +1,6 @@
-#include "usage/process/cpu_ledger.hpp"
-
 #include <gtest/gtest.h>
+
+#include "usage/process/process_ledgers.hpp"
 
 namespace wattle {
 namespace {

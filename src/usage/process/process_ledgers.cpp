@@ -1,4 +1,4 @@
-#include "usage/process/activity.hpp"
+#include "usage/process/process_ledgers.hpp"
 
 namespace wattle {
 
