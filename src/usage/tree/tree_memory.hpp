@@ -14,7 +14,7 @@
 #include "base/files/fd.hpp"
 #include "sensors/proc_tables.hpp"
 #include "usage/process/watched_process.hpp"
-#include "usage/tree/pss_budget.hpp"
+#include "usage/tree/pss_record.hpp"
 #include "usage/tree/tree_state.hpp"
 
 namespace wattle {

@@ -13,7 +13,7 @@
 
 #include "base/cpu_time.hpp"
 #include "usage/process/process_ledgers.hpp"
-#include "usage/tree/pss_budget.hpp"
+#include "usage/tree/pss_record.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/units.hpp"
 

@@ -1,6 +1,6 @@
-#include "usage/tree/pss_budget.hpp"
-
 #include <gtest/gtest.h>
+
+#include "usage/tree/pss_record.hpp"
 
 namespace wattle {
 namespace {
