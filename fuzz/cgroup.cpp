@@ -1,6 +1,6 @@
 // The files of control groups: paths, limits and CPU times.
 #include "check.hpp"
-#include "estimate/cpu_quota.hpp"
+#include "estimate/cpu_load.hpp"
 
 FUZZ_TARGET(cgroup)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
