@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/worker.hpp"
-#include "power/fault_report.hpp"
 #include "power/monitor_parts.hpp"
 #include "power/watched_sensor.hpp"
 #include "sampling/readings.hpp"

@@ -1,4 +1,4 @@
-// Counts the faults of a GPU's sensor, for the report to the log.
+// Counts the faults of the GPUs' sensors, and reports them to the log.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,40 @@ class WatchedSensor final : public ForwardingSensor {
   std::vector<Channel> channels_;
   std::array<ChannelWatch, kPowerDomains.size()> watches_{};
   std::atomic<bool> gone_{false};
+};
+
+/// A monitored GPU; `gpu` is what messages call it.
+struct NamedGpu {
+  std::string gpu;
+  std::shared_ptr<const WatchedSensor> sensor;
+};
+
+/// Logs for each GPU when it is lost and when it is back, power domains that could not be read 11
+/// times more, and values of 0 W between two values above it. Threads: one at a time.
+class FaultReport {
+ public:
+  /// Readings of one power domain without a value for each message.
+  static constexpr std::uint64_t kFailuresPerReport = 11;
+
+  explicit FaultReport(const std::vector<NamedGpu>& sensors);
+
+  /// Reports what is new: at most one message for each GPU, power domain and cause.
+  void report();
+
+ private:
+  struct Reported {
+    std::uint64_t failed = 0;
+    std::uint64_t zeros = 0;
+  };
+  struct ReportedGpu {
+    NamedGpu monitored;
+    std::array<Reported, kPowerDomains.size()> reported{};
+    bool is_gone = false;
+  };
+  static void report_presence(ReportedGpu& gpu);
+  static void report_domain(ReportedGpu& gpu, PowerDomain domain);
+
+  std::vector<ReportedGpu> gpus_;
 };
 
 }  // namespace wattle

@@ -1,10 +1,9 @@
-#include "power/fault_report.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "heard_log.hpp"
 #include "played_machine.hpp"
+#include "power/watched_sensor.hpp"
 
 namespace wattle::power_test {
 namespace {
