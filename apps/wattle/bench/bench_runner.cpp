@@ -13,9 +13,8 @@
 #include <utility>
 
 #include "base/text/text.hpp"
-#include "cli/end_signals.hpp"
-#include "cli/patient_poll.hpp"
 #include "cli/privileges.hpp"
+#include "cli/waiting.hpp"
 #include "run/run_report.hpp"
 #include "wattle/error.hpp"
 

@@ -11,8 +11,7 @@
 
 #include "base/clock.hpp"
 #include "cli/gpu_choice.hpp"
-#include "cli/patient_poll.hpp"
-#include "cli/ticker.hpp"
+#include "cli/waiting.hpp"
 #include "run/mark_socket.hpp"
 #include "run/run_estimate.hpp"
 #include "run/run_report.hpp"

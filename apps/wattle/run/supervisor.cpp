@@ -20,7 +20,7 @@
 #include "base/files/file.hpp"
 #include "cli/ending.hpp"
 #include "cli/last_resort.hpp"
-#include "cli/patient_poll.hpp"
+#include "cli/waiting.hpp"
 #include "usage/tree/process_tree.hpp"
 #include "wattle/error.hpp"
 

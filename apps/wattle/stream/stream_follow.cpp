@@ -20,10 +20,7 @@
 
 #include "base/clock.hpp"
 #include "base/thread.hpp"
-#include "cli/end_signals.hpp"
-#include "cli/patient_poll.hpp"
-#include "cli/tick_wait.hpp"
-#include "cli/ticker.hpp"
+#include "cli/waiting.hpp"
 #include "client/connection_words.hpp"
 #include "output/live_output.hpp"
 #include "output/output.hpp"

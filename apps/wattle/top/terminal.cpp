@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/text/text_style.hpp"
-#include "cli/patient_poll.hpp"
+#include "cli/waiting.hpp"
 #include "output/progress.hpp"
 
 namespace wattle::app {

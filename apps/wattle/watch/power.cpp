@@ -14,11 +14,9 @@
 
 #include "base/clock.hpp"
 #include "base/files/fd.hpp"
-#include "cli/end_signals.hpp"
 #include "cli/gpu_choice.hpp"
 #include "cli/privileges.hpp"
-#include "cli/tick_wait.hpp"
-#include "cli/ticker.hpp"
+#include "cli/waiting.hpp"
 #include "estimate/energy_estimate.hpp"
 #include "output/live_output.hpp"
 #include "output/output.hpp"

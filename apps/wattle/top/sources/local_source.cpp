@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "cli/privileges.hpp"
-#include "cli/ticker.hpp"
+#include "cli/waiting.hpp"
 #include "sensors/domain_traits.hpp"
 #include "sensors/providers.hpp"
 #include "top/observer.hpp"
