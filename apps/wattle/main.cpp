@@ -8,8 +8,8 @@
 
 #include "base/failure.hpp"
 #include "cli/command_line.hpp"
+#include "cli/ending.hpp"
 #include "cli/exit_status.hpp"
-#include "cli/last_resort.hpp"
 #include "cli/privileges.hpp"
 #include "output/output.hpp"
 #include "wattle/error.hpp"

@@ -19,7 +19,6 @@
 #include "bench/bench_runner.hpp"
 #include "cli/ending.hpp"
 #include "cli/exit_status.hpp"
-#include "cli/last_resort.hpp"
 #include "estimate/energy_estimate.hpp"
 #include "history/save_run.hpp"
 #include "output/output.hpp"

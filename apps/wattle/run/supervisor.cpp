@@ -19,7 +19,6 @@
 #include "base/cpu_time.hpp"
 #include "base/files/file.hpp"
 #include "cli/ending.hpp"
-#include "cli/last_resort.hpp"
 #include "cli/waiting.hpp"
 #include "usage/tree/process_tree.hpp"
 #include "wattle/error.hpp"
