@@ -7,9 +7,9 @@
 #include <variant>
 
 #include "base/failure.hpp"
+#include "cli/answer.hpp"
 #include "cli/command_line.hpp"
 #include "cli/ending.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/privileges.hpp"
 #include "output/output.hpp"
 #include "wattle/error.hpp"

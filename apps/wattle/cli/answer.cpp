@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/exit_status.hpp"
 #include "output/output.hpp"
 
 namespace wattle::app {

@@ -1,10 +1,15 @@
-// The answer to a command line that has nothing to run.
+// Exit statuses of the program, and the answer to a command line that has nothing to run.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 namespace wattle::app {
+
+/// A wrong option of `wattle run`, or Wattle's own failure there: as env(1), timeout(1), nohup(1).
+inline constexpr int kRunFailed = 125;
+/// A wrong command line elsewhere: EX_USAGE of sysexits.h.
+inline constexpr int kUsageError = 64;
 
 /// A text that was asked for, or a message about a wrong command line.
 struct Answer {

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <exception>
 
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "output/output.hpp"
 
 namespace wattle::app {

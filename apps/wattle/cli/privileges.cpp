@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 
 namespace wattle::app {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/files/input_file.hpp"
 #include "base/text/line_reader.hpp"
 #include "base/text/text.hpp"
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "cli/settings.hpp"
 #include "history/history_options.hpp"
 #include "history/history_text.hpp"

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "machine/doctor.hpp"
 #include "machine/fix_facts.hpp"
 #include "machine/fix_plan.hpp"

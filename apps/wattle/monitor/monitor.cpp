@@ -16,9 +16,9 @@
 
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
+#include "cli/answer.hpp"
 #include "cli/common_options.hpp"
 #include "cli/ending.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/gpu_choice.hpp"
 #include "cli/option_values.hpp"
 #include "cli/privileges.hpp"

@@ -13,7 +13,7 @@
 #include "base/clock.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "cli/waiting.hpp"
 #include "monitor/track_options.hpp"
 #include "output/energy_words.hpp"

@@ -15,8 +15,8 @@
 
 #include "base/marks.hpp"
 #include "base/text/split.hpp"
+#include "cli/answer.hpp"
 #include "cli/ending.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/privileges.hpp"
 #include "wattle/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "cli/subcommand.hpp"
 #include "output/output.hpp"
 

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "cli/answer.hpp"
 #include "cli/ending.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/privileges.hpp"
 #include "output/output.hpp"
 #include "stream/stream_follow.hpp"

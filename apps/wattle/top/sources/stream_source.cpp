@@ -17,7 +17,7 @@
 #include "base/files/fd.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "cli/privileges.hpp"
 #include "top/sources/source.hpp"
 #include "top/sources/streamed_machines.hpp"

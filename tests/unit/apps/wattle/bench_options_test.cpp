@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/compare_options.hpp"
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "parsed_line.hpp"
 
 namespace wattle::app {

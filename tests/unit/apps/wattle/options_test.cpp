@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/bench_options.hpp"
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "cli/option_values.hpp"
 #include "cli/subcommands.hpp"
 #include "machine/doctor.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/exit_status.hpp"
+#include "cli/answer.hpp"
 #include "parsed_line.hpp"
 
 namespace wattle::app {
