@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "base/text/option_words.hpp"
 #include "base/version.hpp"
-#include "cli/subcommands.hpp"
 #include "cli/unexpected.hpp"
 #include "wattle/error.hpp"
 
@@ -137,6 +137,27 @@ ParsedLine parse_with_cli11(const Subcommand* named, const CommandLine& line) {
 }
 
 }  // namespace
+
+#define WATTLE_SUBCOMMAND(name) extern const Subcommand k##name##Subcommand;
+#include "cli/subcommands.def"
+#undef WATTLE_SUBCOMMAND
+
+namespace {
+
+constexpr std::array kSubcommands = {
+#define WATTLE_SUBCOMMAND(name) &k##name##Subcommand,
+#include "cli/subcommands.def"
+#undef WATTLE_SUBCOMMAND
+};
+
+}  // namespace
+
+std::span<const Subcommand* const> subcommands() noexcept { return kSubcommands; }
+
+const Subcommand* find_subcommand(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kSubcommands, name, &Subcommand::name);
+  return found == kSubcommands.end() ? nullptr : *found;
+}
 
 ParsedLine parse_command_line(int argc, const char* const* argv) {
   const CommandLine line = read_line(argc, argv);
