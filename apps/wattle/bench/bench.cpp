@@ -22,7 +22,7 @@
 #include "estimate/energy_estimate.hpp"
 #include "history/save_run.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
+#include "output/screen.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/history/run_id.hpp"
 #include "runs/html/bench_page.hpp"

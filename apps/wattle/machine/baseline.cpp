@@ -22,7 +22,7 @@
 #include "cli/waiting.hpp"
 #include "estimate/cpu_load.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
+#include "output/screen.hpp"
 #include "report/share.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/readings.hpp"

@@ -30,7 +30,7 @@
 #include "cli/subcommand.hpp"
 #include "machine/cross_check.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
+#include "output/screen.hpp"
 #include "run/measure.hpp"
 #include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"

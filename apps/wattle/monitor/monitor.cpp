@@ -26,7 +26,7 @@
 #include "cli/value_option.hpp"
 #include "cli/waiting.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
+#include "output/screen.hpp"
 #include "run/job.hpp"
 #include "run/launcher.hpp"
 #include "run/rank_paths.hpp"

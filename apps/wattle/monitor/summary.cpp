@@ -21,7 +21,7 @@
 #include "base/text/text.hpp"
 #include "cli/subcommand.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
+#include "output/screen.hpp"
 #include "run_monitor/resource_summary.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"

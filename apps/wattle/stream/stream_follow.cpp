@@ -24,7 +24,6 @@
 #include "client/connection_words.hpp"
 #include "output/live_output.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
 #include "output/screen.hpp"
 #include "stream/stream_energy.hpp"
 #include "stream/stream_lines.hpp"

@@ -12,7 +12,7 @@
 
 #include "base/text/text_style.hpp"
 #include "cli/waiting.hpp"
-#include "output/progress.hpp"
+#include "output/screen.hpp"
 
 namespace wattle::app {
 namespace {

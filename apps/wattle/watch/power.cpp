@@ -20,7 +20,6 @@
 #include "estimate/energy_estimate.hpp"
 #include "output/live_output.hpp"
 #include "output/output.hpp"
-#include "output/progress.hpp"
 #include "output/screen.hpp"
 #include "power/monitor_parts.hpp"
 #include "report/estimate_words.hpp"

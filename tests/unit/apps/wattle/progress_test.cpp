@@ -1,5 +1,3 @@
-#include "output/progress.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "base/files/fd.hpp"
+#include "output/screen.hpp"
 
 namespace wattle::app {
 namespace {
