@@ -9,7 +9,7 @@
 #include "base/text/split.hpp"
 #include "check.hpp"
 #include "cli/command_line.hpp"
-#include "cli/option_values.hpp"
+#include "cli/shared_options.hpp"
 #include "run/run_options.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "wattle/error.hpp"

@@ -8,10 +8,10 @@
 
 #include "base/text/text.hpp"
 #include "bench/compare_options.hpp"
+#include "cli/shared_options.hpp"
 #include "history/history_query.hpp"
 #include "history/run_sources.hpp"
 #include "output/output.hpp"
-#include "output/page_output.hpp"
 #include "runs/compared_runs.hpp"
 #include "runs/html/compare_page.hpp"
 #include "wattle/error.hpp"

@@ -8,9 +8,9 @@
 #include "base/text/option_words.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
-#include "output/page_output.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -13,8 +13,8 @@
 
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
-#include "cli/action_word.hpp"
 #include "cli/settings.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/unexpected.hpp"
 #include "output/output.hpp"

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
 #include "history/run_sources.hpp"
 #include "output/output.hpp"
-#include "output/page_output.hpp"
 #include "runs/html/job_page.hpp"
 #include "wattle/error.hpp"
 

@@ -14,7 +14,7 @@ struct MonitorOptions {
   std::string folder;
   std::vector<std::string> command;  ///< empty: until a signal comes
   std::chrono::nanoseconds interval{0};
-  std::string gpus = "all";  ///< see gpu_choice.hpp
+  std::string gpus = "all";  ///< see `parse_gpus`
   bool overwrite = false;
   bool quiet = false;
 };

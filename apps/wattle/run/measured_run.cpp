@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "cli/gpu_choice.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/waiting.hpp"
 #include "run/mark_socket.hpp"
 #include "run/run_estimate.hpp"

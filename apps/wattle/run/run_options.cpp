@@ -8,8 +8,7 @@
 
 #include "base/environment.hpp"
 #include "base/text/text.hpp"
-#include "cli/common_options.hpp"
-#include "cli/option_values.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/unexpected.hpp"
 #include "cli/value_option.hpp"

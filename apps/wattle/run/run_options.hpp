@@ -22,7 +22,7 @@ struct RunOptions {
   std::string html_path;               ///< empty: none; "-": stdout
   std::string series_path;             ///< empty: none
   std::string units_path;              ///< empty: none
-  std::string gpus = "all";            ///< see gpu_choice.hpp
+  std::string gpus = "all";            ///< see `parse_gpus`
   /// As in `TrackerOptions`.
   std::string ram_unit = "gigabytes";
   std::string gpu_ram_unit = "gigabytes";

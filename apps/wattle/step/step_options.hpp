@@ -21,7 +21,7 @@ struct StepOptions {
   StepPlace place;
   std::filesystem::path folder;  ///< of the records
   std::chrono::nanoseconds interval{0};
-  std::string gpus = "all";                  ///< see gpu_choice.hpp
+  std::string gpus = "all";                  ///< see `parse_gpus`
   std::optional<unsigned> allocated_gpus{};  ///< that the job has on this machine
   pid_t pid = 0;                             ///< whose descendants are the step's; 0: unknown
   std::string job_name;                      ///< becomes a tag; may hold anything

@@ -18,7 +18,7 @@
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
-#include "cli/option_values.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/unexpected.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"

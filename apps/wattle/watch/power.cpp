@@ -14,8 +14,8 @@
 
 #include "base/clock.hpp"
 #include "base/files/fd.hpp"
-#include "cli/gpu_choice.hpp"
 #include "cli/privileges.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/waiting.hpp"
 #include "estimate/energy_estimate.hpp"
 #include "output/live_output.hpp"

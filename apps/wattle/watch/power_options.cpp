@@ -5,8 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text/text.hpp"
-#include "cli/common_options.hpp"
-#include "cli/option_values.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
 #include "wattle/error.hpp"

@@ -21,7 +21,7 @@ struct PowerOptions {
   PowerShows shows = PowerShows::power;
   PowerFormat format = PowerFormat::text;
   std::chrono::nanoseconds period{0};
-  std::string gpus = "all";  ///< see gpu_choice.hpp
+  std::string gpus = "all";  ///< see `parse_gpus`
   /// At most one of them: nothing else is shown then.
   std::optional<PowerDomain> gpu_domain{};
   std::optional<DomainKind> cpu_domain{};

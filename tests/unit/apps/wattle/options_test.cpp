@@ -10,7 +10,7 @@
 #include "bench/bench_options.hpp"
 #include "cli/answer.hpp"
 #include "cli/command_line.hpp"
-#include "cli/option_values.hpp"
+#include "cli/shared_options.hpp"
 #include "machine/doctor.hpp"
 #include "machine/sensors.hpp"
 #include "monitor/monitor.hpp"
