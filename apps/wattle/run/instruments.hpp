@@ -11,9 +11,7 @@
 
 #include "estimate/energy_share.hpp"
 #include "run/phases.hpp"
-#include "run/run_status.hpp"
-#include "run/series.hpp"
-#include "run/unit_rows.hpp"
+#include "run/running_output.hpp"
 #include "sampling/power_profile.hpp"
 #include "units/marked_units.hpp"
 #include "usage/usage_observation.hpp"

@@ -13,10 +13,9 @@
 #include "run/instruments.hpp"
 #include "run/launcher.hpp"
 #include "run/run_options.hpp"
-#include "run/series.hpp"
+#include "run/running_output.hpp"
 #include "run/supervisor.hpp"
 #include "run/task_clock.hpp"
-#include "run/unit_rows.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/files/usage_files.hpp"
 

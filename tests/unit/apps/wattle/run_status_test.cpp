@@ -1,6 +1,6 @@
-#include "run/run_status.hpp"
-
 #include <gtest/gtest.h>
+
+#include "run/running_output.hpp"
 
 namespace wattle::app {
 namespace {

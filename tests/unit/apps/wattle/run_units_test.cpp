@@ -8,8 +8,7 @@
 
 #include "base/files/file.hpp"
 #include "fakes/temp_folder.hpp"
-#include "run/csv_file.hpp"
-#include "run/unit_rows.hpp"
+#include "run/running_output.hpp"
 #include "units/marked_units.hpp"
 #include "wattle/error.hpp"
 
