@@ -27,7 +27,6 @@
 #include "output/screen.hpp"
 #include "run/job.hpp"
 #include "run/launcher.hpp"
-#include "run/rank_paths.hpp"
 #include "run/supervisor.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"

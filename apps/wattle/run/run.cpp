@@ -29,7 +29,6 @@
 #include "run/job.hpp"
 #include "run/launcher.hpp"
 #include "run/measured_run.hpp"
-#include "run/rank_paths.hpp"
 #include "run/run_options.hpp"
 #include "run/run_report.hpp"
 #include "run/running_output.hpp"

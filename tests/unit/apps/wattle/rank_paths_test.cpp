@@ -1,11 +1,10 @@
-#include "run/rank_paths.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "fakes/temp_folder.hpp"
+#include "run/job.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
