@@ -14,7 +14,6 @@
 #include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "base/text/text.hpp"
-#include "bench/bench_conditions.hpp"
 #include "bench/bench_options.hpp"
 #include "bench/bench_runner.hpp"
 #include "cli/answer.hpp"

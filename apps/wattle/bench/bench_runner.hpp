@@ -1,6 +1,8 @@
-// Starts the commands of a benchmark: measured, or not (preparations).
+// Starts the commands of a benchmark: measured, or not (preparations); and the conditions of the
+// machine that make its figures worse.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,8 +15,25 @@
 #include "run/job.hpp"
 #include "run/launcher.hpp"
 #include "run/measured_run.hpp"
+#include "wattle/system.hpp"
 
 namespace wattle::app {
+
+/// Observes the machine from its construction on. Threads: one.
+class BenchConditions {
+ public:
+  explicit BenchConditions(const System& system);
+
+  /// Sentences: the governor of CPU frequencies, throttling since the start, another benchmark.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  System system_;
+  std::string governor_;            ///< empty: not known
+  std::uint64_t throttled_before_;  ///< events of all CPUs
+  Fd place_;                        ///< held by one benchmark of the machine at a time
+  bool is_alone_ = true;
+};
 
 /// Somebody wants the benchmark to end: a signal has come.
 struct Interrupted {
