@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "history/save_options.hpp"
+#include "history/save_run.hpp"
 #include "runs/ignored_failures.hpp"
 #include "wattle/system.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "history/save_options.hpp"
+#include "history/save_run.hpp"
 #include "otlp/otlp_target.hpp"
 #include "wattle/system.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "history/save_options.hpp"
+#include "history/save_run.hpp"
 #include "step/step_files.hpp"
 #include "wattle/system.hpp"
 
