@@ -9,7 +9,7 @@
 #include "base/text/text.hpp"
 #include "bench/compare_options.hpp"
 #include "cli/shared_options.hpp"
-#include "history/history_query.hpp"
+#include "history/history_options.hpp"
 #include "history/run_sources.hpp"
 #include "output/output.hpp"
 #include "runs/compared_runs.hpp"

@@ -13,7 +13,7 @@
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
 #include "cli/settings.hpp"
-#include "history/history_query.hpp"
+#include "history/history_options.hpp"
 #include "runs/history/saved_run_json.hpp"
 #include "runs/record_text.hpp"
 #include "runs/run_record.hpp"

@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "history/history_query.hpp"
 #include "history/save_run.hpp"
 #include "parsed_line.hpp"
 #include "run/mark.hpp"
