@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <future>
@@ -25,13 +26,31 @@
 #include "output/live_output.hpp"
 #include "output/output.hpp"
 #include "output/screen.hpp"
-#include "stream/stream_energy.hpp"
 #include "stream/stream_lines.hpp"
 #include "stream/stream_text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
+
+using DeviceEnergies = std::map<std::uint32_t, MeasuredEnergy>;
+
+void add_one(const MeasuredEnergy& more, MeasuredEnergy& sum) {
+  if (more.energy) {
+    UncertaintySum errors;
+    errors.add(sum.uncertainty, sum.common);
+    errors.add(more.uncertainty, more.common);
+    sum.energy = sum.energy.value_or(Joules(0)) + *more.energy;
+    sum.uncertainty = errors.uncertainty();
+    sum.common = errors.common();
+  }
+  sum.unknown += more.unknown;
+  sum.flags |= more.flags;
+}
+
+void add_devices(const DeviceEnergies& more, DeviceEnergies& sum) {
+  for (const auto& [index, energy] : more) add_one(energy, sum[index]);
+}
 
 constexpr int kNothingToFollow = 2;
 constexpr std::chrono::seconds kKept = std::chrono::hours(1);
@@ -159,6 +178,25 @@ bool may_answer(const StreamedServer& server) {
 }
 
 }  // namespace
+
+void add(const Energies& more, Energies& sum) {
+  for (const auto& [endpoint, energy] : more) {
+    ServerEnergy& server = sum[endpoint];
+    add_devices(energy.gpus, server.gpus);
+    add_devices(energy.cpus, server.cpus);
+    add_devices(energy.drams, server.drams);
+  }
+}
+
+Energies RunningEnergy::until(TimePoint now) {
+  Energies all = settled_;
+  add(stream_.energy(anchor_, now), all);
+  if (must_settle(now)) {
+    settled_ = all;
+    anchor_ = now;
+  }
+  return all;
+}
 
 int follow(const StreamOptions& options) {
   const Fd end = end_signals();

@@ -1,8 +1,8 @@
-#include "stream/stream_energy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "stream/stream_follow.hpp"
 
 namespace wattle::app {
 namespace {
