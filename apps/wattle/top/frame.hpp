@@ -6,8 +6,8 @@
 
 #include "base/text/text_style.hpp"
 #include "output/screen.hpp"
+#include "top/device_table.hpp"
 #include "top/observation.hpp"
-#include "top/power_trails.hpp"
 #include "top/view.hpp"
 
 namespace wattle::app {

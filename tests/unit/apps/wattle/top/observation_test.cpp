@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "top/power_trails.hpp"
+#include "top/device_table.hpp"
 
 namespace wattle::app {
 namespace {
