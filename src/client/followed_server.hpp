@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "client/clock_offset.hpp"
 #include "client/followed_stream.hpp"
 #include "client/server_counters.hpp"
 #include "client/stream_context.hpp"
 #include "client/transport/inquiry.hpp"
+#include "client/update.hpp"
 #include "wire/decode.hpp"
 #include "wire/messages.hpp"
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "client/update.hpp"
 #include "client/update_hub.hpp"
 #include "client/update_queue.hpp"
-#include "client/view.hpp"
 #include "wattle/power_stream.hpp"
 
 namespace wattle {

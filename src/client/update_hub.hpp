@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "base/forks.hpp"
-#include "client/clock_offset.hpp"
 #include "client/update.hpp"
-#include "client/view.hpp"
 #include "wattle/power_stream.hpp"
 
 namespace wattle::client {

@@ -1,6 +1,6 @@
-#include "client/view.hpp"
-
 #include <gtest/gtest.h>
+
+#include "client/update.hpp"
 
 namespace wattle::client {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/view.hpp"
+#include "client/update.hpp"
 
 #include <algorithm>
 
