@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "client/cpu_limit.hpp"
+#include "client/connection_words.hpp"
 #include "client/questions.hpp"
 #include "wire/decode.hpp"
 

@@ -10,7 +10,6 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "client/connection_words.hpp"
-#include "client/cpu_limit.hpp"
 #include "wire/decode.hpp"
 
 namespace wattle::client {

@@ -9,7 +9,7 @@
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
-#include "client/token.hpp"
+#include "client/connection_words.hpp"
 #include "wattle/daemon_client.hpp"
 
 namespace wattle {

@@ -9,7 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
-#include "client/token.hpp"
+#include "client/connection_words.hpp"
 #include "client/transport/socket_failure.hpp"
 
 namespace wattle::client {
