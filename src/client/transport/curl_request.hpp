@@ -1,4 +1,5 @@
-// libcurl for all requests of the client: owning handles, and the options of a request.
+// libcurl for all requests of the client: owning handles, the options of a request, and why one
+// failed.
 #pragma once
 
 #include <curl/curl.h>
@@ -12,6 +13,10 @@
 #include "wattle/daemon_client.hpp"
 
 namespace wattle::client {
+
+/// "/run/wattled/wattled.sock: Permission denied; ...": the path, the reason, the remedy. Connects
+/// again to find out. Empty: the connection now succeeds. Threads: any.
+[[nodiscard]] std::string socket_failure(const std::string& path);
 
 struct EasyCleanup {
   void operator()(CURL* easy) const noexcept { ::curl_easy_cleanup(easy); }

@@ -1,5 +1,3 @@
-#include "client/transport/socket_failure.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
