@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/clock.hpp"
-#include "client/energy_book.hpp"
+#include "client/stream_history.hpp"
 #include "client/transport/timers.hpp"
 #include "client/transport/transport.hpp"
 #include "client/update_hub.hpp"

@@ -1,4 +1,4 @@
-#include "client/energy_book.hpp"
+#include "client/stream_history.hpp"
 
 #include <algorithm>
 #include <cmath>
