@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "client/engine.hpp"
-#include "client/reader_impl.hpp"
+#include "client/power_reader.hpp"
 
 namespace wattle {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/reader_impl.hpp"
+#include "client/power_reader.hpp"
 
 namespace wattle::client {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/followed_server.hpp"
-#include "client/reader_impl.hpp"
+#include "client/power_reader.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "wire/encode.hpp"
 
