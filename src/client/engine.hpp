@@ -16,7 +16,6 @@
 #include "client/followed_server.hpp"
 #include "client/stream_context.hpp"
 #include "client/transport/curl_transport.hpp"
-#include "client/transport/timers.hpp"
 #include "client/update_hub.hpp"
 #include "sampling/recorder.hpp"
 

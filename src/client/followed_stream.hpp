@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/retry_delay.hpp"
-#include "client/flow_limit.hpp"
 #include "client/stream_context.hpp"
 #include "client/transport/transport.hpp"
 #include "client/update.hpp"
