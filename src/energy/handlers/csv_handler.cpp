@@ -9,9 +9,7 @@
 #include "base/text/piece.hpp"
 #include "base/text/split.hpp"
 #include "energy/handlers/csv_text.hpp"
-#include "energy/handlers/same_domains.hpp"
-#include "energy/handlers/sample_details.hpp"
-#include "energy/handlers/unsaved.hpp"
+#include "energy/handlers/handler.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
 

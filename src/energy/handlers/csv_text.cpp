@@ -2,8 +2,7 @@
 
 #include "base/text/python_repr.hpp"
 #include "base/text/text.hpp"
-#include "energy/handlers/sample_details.hpp"
-#include "energy/micro_joules.hpp"
+#include "energy/handlers/handler.hpp"
 
 namespace wattle {
 namespace {

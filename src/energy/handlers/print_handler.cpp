@@ -9,8 +9,7 @@
 #include "base/text/piece.hpp"
 #include "base/text/python_repr.hpp"
 #include "base/text/text.hpp"
-#include "energy/handlers/sample_details.hpp"
-#include "energy/micro_joules.hpp"
+#include "energy/handlers/handler.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
 

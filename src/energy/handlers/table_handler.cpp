@@ -2,7 +2,7 @@
 #include <mutex>
 #include <utility>
 
-#include "energy/handlers/same_domains.hpp"
+#include "energy/handlers/handler.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/text/text.hpp"
-#include "energy/micro_joules.hpp"
+#include "energy/handlers/handler.hpp"
 
 namespace wattle::mongodb {
 namespace {

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "base/text/text.hpp"
-#include "energy/handlers/sample_details.hpp"
-#include "energy/handlers/unsaved.hpp"
+#include "energy/handlers/handler.hpp"
 #include "energy/mongodb/connection.hpp"
 #include "energy/mongodb/document.hpp"
 #include "wattle/mongodb.hpp"

@@ -1,11 +1,10 @@
-#include "energy/micro_joules.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "energy/handlers/handler.hpp"
 #include "unit/energy/samples.hpp"
 
 namespace wattle {
