@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
-#include "energy/mongodb/bson.hpp"
+#include "energy/mongodb/document.hpp"
 
 namespace wattle::mongodb {
 namespace {
