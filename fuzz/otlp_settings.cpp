@@ -7,8 +7,8 @@
 #include "base/json/json_read.hpp"
 #include "base/text/split.hpp"
 #include "check.hpp"
-#include "otlp/otlp_json.hpp"
 #include "otlp/otlp_target.hpp"
+#include "otlp/otlp_values.hpp"
 #include "wattle/error.hpp"
 
 FUZZ_TARGET(otlp_settings)(const unsigned char* data, std::size_t size) {

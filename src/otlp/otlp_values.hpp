@@ -1,4 +1,5 @@
-// The values sent by OTLP: https://opentelemetry.io/docs/specs/otlp
+// The values sent by OTLP: https://opentelemetry.io/docs/specs/otlp; their JSON, and units of work
+// as spans.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/text/trace_context.hpp"
+#include "wattle/work_units.hpp"
 
 namespace wattle::otlp {
 
@@ -66,5 +68,23 @@ struct OtlpBatch {
   std::uint64_t items = 0;
   std::string body{};
 };
+
+/// `resource`: what all of it is about: host.name, service.name. Values that are no finite numbers,
+/// and metrics without a point, are left out; bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] OtlpBatch metrics_batch(const OtlpAttributes& resource,
+                                      const std::vector<OtlpMetric>& metrics);
+[[nodiscard]] OtlpBatch spans_batch(const OtlpAttributes& resource,
+                                    const std::vector<OtlpSpan>& spans);
+
+/// energy.joules and energy.uncertainty_joules (k = 2), which are absent if the energy is unknown;
+/// energy.unknown_seconds, energy.flags.
+void add_energy(OtlpAttributes& attributes, const MeasuredEnergy& energy);
+
+/// False: the caller of the unit does not record its trace.
+[[nodiscard]] bool is_recorded(const UnitEnergy& unit);
+
+/// A span of the trace of the unit, or else of `otherwise`; `id`: of its marks.
+[[nodiscard]] OtlpSpan span_of(const UnitEnergy& unit, const std::string& id,
+                               const std::optional<TraceContext>& otherwise = {});
 
 }  // namespace wattle::otlp

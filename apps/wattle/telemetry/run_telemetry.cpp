@@ -12,8 +12,7 @@
 #include "base/retry_delay.hpp"
 #include "base/text/text.hpp"
 #include "otlp/otlp_answer.hpp"
-#include "otlp/otlp_json.hpp"
-#include "otlp/unit_span.hpp"
+#include "otlp/otlp_values.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle::app {

@@ -6,8 +6,7 @@
 
 #include "api/unit_routes.hpp"
 #include "base/clock.hpp"
-#include "otlp/otlp_json.hpp"
-#include "otlp/unit_span.hpp"
+#include "otlp/otlp_values.hpp"
 #include "serve/log.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/wattle.hpp"

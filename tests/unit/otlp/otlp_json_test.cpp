@@ -1,11 +1,11 @@
-#include "otlp/otlp_json.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "otlp/otlp_values.hpp"
 
 namespace wattle::otlp {
 namespace {
