@@ -1,12 +1,9 @@
-#include "report/html/dot_plot.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/numbers/value_range.hpp"
-#include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/figure.hpp"
 

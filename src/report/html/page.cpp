@@ -5,10 +5,8 @@
 #include <map>
 
 #include "report/html/content_hash.hpp"
-#include "report/html/curve_plot.hpp"
-#include "report/html/dot_plot.hpp"
 #include "report/html/escape.hpp"
-#include "report/html/plot.hpp"
+#include "report/html/figure.hpp"
 
 namespace wattle::html {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/html/plot.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +6,8 @@
 #include <cstdlib>
 
 #include "base/text/quantity.hpp"
-#include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
+#include "report/html/figure.hpp"
 
 namespace wattle::html {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/html/plot.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "markup.hpp"
+#include "report/html/figure.hpp"
 
 namespace wattle::html {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "golden.hpp"
 #include "markup.hpp"
-#include "report/html/dot_plot.hpp"
+#include "report/html/figure.hpp"
 #include "report/html/page.hpp"
 #include "runs/html/bench_page.hpp"
 #include "runs/html/compare_page.hpp"
