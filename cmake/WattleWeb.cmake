@@ -87,9 +87,8 @@ add_library(wattle_html OBJECT
   src/report/html/escape.cpp
   src/report/html/figure.cpp
   src/report/html/page.cpp
-  src/report/html/page_words.cpp
+  src/report/html/page_parts.cpp
   src/report/html/plot.cpp
-  src/report/html/power_plots.cpp
   src/report/html/run_page.cpp
   src/report/html/unit_blocks.cpp
   src/runs/html/bench_page.cpp

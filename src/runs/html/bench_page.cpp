@@ -9,7 +9,7 @@
 
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
-#include "report/html/page_words.hpp"
+#include "report/html/page_parts.hpp"
 #include "runs/bench/bench_text.hpp"
 #include "runs/bench/scan_table.hpp"
 #include "runs/html/cost_plots.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text/text.hpp"
-#include "report/html/page_words.hpp"
+#include "report/html/page_parts.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "wattle/wattle.hpp"
 

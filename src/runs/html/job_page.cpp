@@ -8,8 +8,7 @@
 
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
-#include "report/html/page_words.hpp"
-#include "report/html/power_plots.hpp"
+#include "report/html/page_parts.hpp"
 #include "runs/job_report_text.hpp"
 #include "wattle/wattle.hpp"
 

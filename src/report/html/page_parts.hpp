@@ -1,4 +1,4 @@
-// Power over time as plots, for pages of all kinds.
+// Texts and plots of power over time that all kinds of pages share.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,16 @@
 #include "sampling/power_course.hpp"
 
 namespace wattle::html {
+
+/// "2025-11-21 02:00:02 UTC"; empty for a time that no clock shows.
+[[nodiscard]] std::string utc_text(double unix_s);
+
+/// "host n1 · AMD EPYC 7763 · 2025-11-21 02:00:02 UTC": those parts that are not empty.
+[[nodiscard]] std::string subtitle_of(const std::vector<std::string>& parts);
+
+/// As `words_of` makes them for a terminal: there those that continue one are indented; on a page
+/// the block sets them apart.
+[[nodiscard]] Estimates estimates_of(std::vector<std::string> lines);
 
 /// The parts of a plot besides its columns.
 struct PlotWords {
