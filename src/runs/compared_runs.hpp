@@ -1,7 +1,9 @@
 // Runs from files, and what those of one command cost beside those of another.
+// A comparison as JSON, the same in every schema.
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,5 +74,10 @@ struct ComparedNames {
 [[nodiscard]] std::string to_text(const RunSource& a, const RunSource& b,
                                   const std::vector<ComparedRuns>& all, const TextStyle& style,
                                   Cost asked = Cost::energy);
+
+/// Requires a ratio.
+[[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison,
+                                                     const std::string& reference,
+                                                     const std::string& command);
 
 }  // namespace wattle

@@ -10,7 +10,7 @@
 #include "report/report_fields.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/bench/bench_text.hpp"
-#include "runs/comparison_json.hpp"
+#include "runs/compared_runs.hpp"
 #include "runs/record_text.hpp"
 #include "runs/run_record.hpp"
 #include "usage/files/usage_json.hpp"
