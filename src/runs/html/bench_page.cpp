@@ -13,7 +13,6 @@
 #include "runs/bench/bench_text.hpp"
 #include "runs/bench/scan_table.hpp"
 #include "runs/html/cost_plots.hpp"
-#include "runs/html/scan_plot.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {

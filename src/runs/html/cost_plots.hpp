@@ -1,4 +1,4 @@
-// Plots of what runs cost.
+// Plots of what runs cost: of each run, and over a scanned parameter.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/html/page.hpp"
+#include "runs/bench/bench_record.hpp"
 #include "runs/run_cost.hpp"
 
 namespace wattle::html {
@@ -45,5 +46,10 @@ struct NamedRatio {
 /// Adds the single runs, as a table that is folded up. Past `most` rows there is a note in place of
 /// the others.
 void add_runs_table(Page& page, const NamedRuns& runs, std::size_t most);
+
+/// The mean energy, or the time where the energy of a command is unknown, over the first parameter
+/// whose values are numbers, at least three of them; a curve for each combination of the others.
+/// Absent where there is no such parameter, or there are too many curves to distinguish.
+[[nodiscard]] std::optional<CurvePlot> scan_plot(const BenchRecord& bench);
 
 }  // namespace wattle::html

@@ -1,5 +1,3 @@
-#include "runs/html/scan_plot.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

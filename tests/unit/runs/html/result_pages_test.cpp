@@ -15,7 +15,6 @@
 #include "runs/html/compare_page.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "runs/html/job_page.hpp"
-#include "runs/html/scan_plot.hpp"
 #include "sample_bench.hpp"
 
 namespace wattle::html {
