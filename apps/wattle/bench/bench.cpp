@@ -24,7 +24,7 @@
 #include "output/screen.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/history/run_id.hpp"
-#include "runs/html/bench_page.hpp"
+#include "runs/html/result_pages.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -13,7 +13,7 @@
 #include "history/run_sources.hpp"
 #include "output/output.hpp"
 #include "runs/compared_runs.hpp"
-#include "runs/html/compare_page.hpp"
+#include "runs/html/result_pages.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -9,7 +9,7 @@
 #include "cli/subcommand.hpp"
 #include "history/run_sources.hpp"
 #include "output/output.hpp"
-#include "runs/html/job_page.hpp"
+#include "runs/html/result_pages.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {

@@ -1,5 +1,3 @@
-#include "runs/html/bench_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "runs/bench/bench_text.hpp"
 #include "runs/bench/scan_table.hpp"
 #include "runs/html/cost_plots.hpp"
+#include "runs/html/result_pages.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {

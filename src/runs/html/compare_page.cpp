@@ -1,5 +1,3 @@
-#include "runs/html/compare_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "base/text/text.hpp"
 #include "report/html/page_parts.hpp"
 #include "runs/html/cost_plots.hpp"
+#include "runs/html/result_pages.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {

@@ -1,5 +1,3 @@
-#include "runs/html/job_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "report/html/page_parts.hpp"
+#include "runs/html/result_pages.hpp"
 #include "runs/job_report_text.hpp"
 #include "wattle/wattle.hpp"
 

@@ -1,4 +1,6 @@
 // The pages of a benchmark, a comparison and a report of many runs.
+#include "runs/html/result_pages.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,10 +13,7 @@
 #include "markup.hpp"
 #include "report/html/figure.hpp"
 #include "report/html/page.hpp"
-#include "runs/html/bench_page.hpp"
-#include "runs/html/compare_page.hpp"
 #include "runs/html/cost_plots.hpp"
-#include "runs/html/job_page.hpp"
 #include "sample_bench.hpp"
 
 namespace wattle::html {
