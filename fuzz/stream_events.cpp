@@ -5,7 +5,6 @@
 
 #include "check.hpp"
 #include "wire/event.hpp"
-#include "wire/sse_reader.hpp"
 
 namespace wattle::fuzz {
 namespace {

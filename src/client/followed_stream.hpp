@@ -14,7 +14,6 @@
 #include "client/transport/transport.hpp"
 #include "client/update.hpp"
 #include "wire/event.hpp"
-#include "wire/sse_reader.hpp"
 
 namespace wattle::client {
 

@@ -1,5 +1,3 @@
-#include "wire/sse_reader.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "wire/encode.hpp"
+#include "wire/event.hpp"
 
 namespace wattle::wire {
 namespace {
