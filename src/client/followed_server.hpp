@@ -11,7 +11,7 @@
 #include "client/followed_stream.hpp"
 #include "client/server_counters.hpp"
 #include "client/stream_context.hpp"
-#include "client/transport/inquiry.hpp"
+#include "client/transport/transport.hpp"
 #include "client/update.hpp"
 #include "wire/decode.hpp"
 #include "wire/messages.hpp"

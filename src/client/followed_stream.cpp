@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "client/connection_words.hpp"
-#include "client/transport/inquiry.hpp"
+#include "client/transport/transport.hpp"
 #include "wire/decode.hpp"
 
 namespace wattle::client {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "client/transport/curl_transport.hpp"
-#include "client/transport/inquiry.hpp"
+#include "client/transport/transport.hpp"
 #include "wattle/daemon_client.hpp"
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client {
 
@@ -50,7 +50,7 @@ class Questions {
   Questions(Server server, std::chrono::milliseconds timeout);
 
   /// `operation` completes the error "cannot ...": "read its clock". `decode`: a function of
-  /// wire/decode.hpp.
+  /// wire/message_json.hpp.
   template <class Value>
   Value get(std::string_view operation, std::string_view path, const QueryText& query,
             wire::Decoded<Value> (*decode)(std::string_view)) {

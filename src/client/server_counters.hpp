@@ -9,7 +9,7 @@
 
 #include "client/followed_stream.hpp"
 #include "client/stream_context.hpp"
-#include "client/transport/inquiry.hpp"
+#include "client/transport/transport.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::client {

@@ -1,8 +1,8 @@
-#include "client/transport/inquiry.hpp"
+#include "client/transport/transport.hpp"
 
 #include <utility>
 
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client {
 namespace {
