@@ -11,7 +11,6 @@
 #include "base/environment.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
-#include "estimate/load_curve.hpp"
 #include "estimate/machine_power.hpp"
 #include "wattle/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "estimate/cpu_load.hpp"
-#include "estimate/machine_size.hpp"
+#include "estimate/machine_power.hpp"
 #include "estimate/microarchitecture.hpp"
 #include "wattle/estimate.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimate/load_curve.hpp"
+#include "estimate/machine_power.hpp"
 
 namespace wattle {
 namespace {

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "estimate/load_curve.hpp"
 #include "estimate/machine_power.hpp"
 #include "fakes/temp_folder.hpp"
 #include "wattle/error.hpp"

@@ -1,6 +1,4 @@
 // How large a machine is, from its files.
-#include "estimate/machine_size.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "estimate/machine_power.hpp"
 #include "fakes/temp_folder.hpp"
 
 namespace wattle {
