@@ -1,7 +1,6 @@
 // Names of control groups, and the texts of cpu.stat and of the kubelet.
 #include "check.hpp"
 #include "shares/kubelet_files.hpp"
-#include "usage/cgroup/cgroup_group.hpp"
 #include "usage/cgroup/cgroup_tree.hpp"
 
 FUZZ_TARGET(shares)(const unsigned char* data, std::size_t size) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "estimate/energy_share.hpp"
-#include "usage/cgroup/cgroup_group.hpp"
+#include "usage/cgroup/cgroup_tree.hpp"
 #include "usage/gpu/gpu_division.hpp"
 #include "wattle/units.hpp"
 

@@ -13,7 +13,7 @@
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
-#include "usage/cgroup/cgroup_group.hpp"
+#include "usage/cgroup/cgroup_tree.hpp"
 #include "usage/process/procfs.hpp"
 
 namespace wattle {

@@ -1,8 +1,8 @@
-#include "usage/cgroup/cgroup_group.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "usage/cgroup/cgroup_tree.hpp"
 
 namespace wattle {
 namespace {
