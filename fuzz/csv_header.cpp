@@ -3,7 +3,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "energy/handlers/csv_text.hpp"
+#include "energy/handlers/csv_handler.hpp"
 
 FUZZ_TARGET(csv_header)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

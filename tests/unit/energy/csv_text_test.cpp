@@ -1,9 +1,8 @@
-#include "energy/handlers/csv_text.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "energy/handlers/csv_handler.hpp"
 #include "unit/energy/samples.hpp"
 
 namespace wattle {
