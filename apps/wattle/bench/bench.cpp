@@ -23,7 +23,7 @@
 #include "output/output.hpp"
 #include "output/screen.hpp"
 #include "runs/bench/bench_record.hpp"
-#include "runs/history/run_id.hpp"
+#include "runs/history/saved_run_json.hpp"
 #include "runs/html/result_pages.hpp"
 #include "wattle/error.hpp"
 

@@ -17,7 +17,7 @@
 #include "base/text/text.hpp"
 #include "runs/history/history_file.hpp"
 #include "runs/history/history_values.hpp"
-#include "runs/history/run_id.hpp"
+#include "runs/history/saved_run_json.hpp"
 #include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 

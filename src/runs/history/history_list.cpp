@@ -8,7 +8,7 @@
 #include "base/text/text.hpp"
 #include "runs/history/history.hpp"
 #include "runs/history/history_values.hpp"
-#include "runs/history/run_id.hpp"
+#include "runs/history/saved_run_json.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

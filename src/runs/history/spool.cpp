@@ -18,7 +18,6 @@
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
 #include "runs/history/history_file.hpp"
-#include "runs/history/run_id.hpp"
 #include "runs/history/saved_run_json.hpp"
 #include "wattle/error.hpp"
 

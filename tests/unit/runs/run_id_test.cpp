@@ -1,9 +1,9 @@
-#include "runs/history/run_id.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
+
+#include "runs/history/saved_run_json.hpp"
 
 namespace wattle {
 namespace {
