@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sampling/measured_window.hpp"
-#include "usage/files/tracking_row.hpp"
+#include "usage/files/tracking_table.hpp"
 #include "usage/files/usage_files.hpp"
 #include "usage/gpu/gpu_monitor.hpp"
 #include "usage/machine.hpp"

@@ -1,4 +1,5 @@
-// The tracking file, gpu_tracker's columns and one row per sample: CSV or SQLite.
+// The tracking file, gpu_tracker's columns and one row per sample (CSV or SQLite), and the contents
+// of a row.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +10,9 @@
 #include <vector>
 
 #include "usage/files/output_file.hpp"
+#include "usage/gpu/gpu_monitor.hpp"
+#include "usage/machine.hpp"
+#include "usage/tree/tree_state.hpp"
 
 namespace wattle {
 
@@ -56,5 +60,34 @@ class TrackingTable {
 /// and `overwrite` is false, `WriteError`, and `Error` where there is no library for SQLite.
 [[nodiscard]] std::unique_ptr<TrackingTable> open_tracking_table(const std::filesystem::path& path,
                                                                  bool overwrite);
+
+struct TrackingUnits {
+  std::string ram = "gigabytes";
+  std::string gpu_ram = "gigabytes";
+  std::string time = "seconds";
+};
+
+/// The values that do not change from row to row.
+struct TrackingMachine {
+  std::optional<unsigned> expected_cores{};  ///< absent: all of the machine
+  std::optional<double> gpu_memory_bytes{};
+  std::optional<unsigned> gpus{};
+  unsigned counted_gpus = 0;
+};
+
+[[nodiscard]] TrackingHeader tracking_header(const TrackingUnits& units,
+                                             const MachineUsage& machine,
+                                             const TrackingMachine& known);
+
+/// A sample, and the one before it.
+struct TrackingSample {
+  const TreeState& before;
+  const TreeState& state;
+  const MachineMonitor& machine;
+  const GpuMonitor::Now& gpus;
+};
+[[nodiscard]] std::vector<TrackingCell> tracking_row(const TrackingUnits& units,
+                                                     const TrackingMachine& known,
+                                                     const TrackingSample& sample);
 
 }  // namespace wattle
