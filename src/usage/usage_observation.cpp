@@ -7,7 +7,7 @@
 
 #include "sensors/refusals.hpp"
 #include "usage/files/usage_units.hpp"
-#include "usage/gpu/gpu_groups.hpp"
+#include "usage/gpu/gpu_usage.hpp"
 #include "usage/usage_groups.hpp"
 #include "wattle/error.hpp"
 

@@ -1,4 +1,5 @@
-// The GPUs while a command ran: memory, utilization, temperature, and who used them.
+// The GPUs while a command ran: memory, utilization, temperature, and who used them; and the groups
+// of resource usage that are about them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "sensors/sensor.hpp"
+#include "wattle/tracker.hpp"
 
 namespace wattle {
 
@@ -51,5 +53,10 @@ struct GpusUsage {
   std::optional<std::uint64_t> peak_descendants_bytes;
   std::optional<std::uint64_t> peak_combined_bytes;
 };
+
+/// Fills `max_gpu_ram` (in its unit), `gpu_utilization`, and why parts of them are unknown.
+/// `on_machine`: how many GPUs there are; absent where not every vendor's can be listed.
+void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
+                     std::optional<unsigned> on_machine);
 
 }  // namespace wattle

@@ -1,4 +1,4 @@
-#include "usage/gpu/gpu_groups.hpp"
+#include "usage/gpu/gpu_usage.hpp"
 
 #include <fmt/format.h>
 
