@@ -11,7 +11,7 @@
 
 #include "sampling/readings.hpp"
 #include "usage/gpu/gpu_usage.hpp"
-#include "usage/running_window.hpp"
+#include "usage/gpu/running_gauge_window.hpp"
 #include "usage/tree/process_tree.hpp"
 
 namespace wattle {

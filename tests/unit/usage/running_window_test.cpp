@@ -1,7 +1,7 @@
 // A gauge's window over a longer time than its history holds.
-#include "usage/running_window.hpp"
-
 #include <gtest/gtest.h>
+
+#include "usage/gpu/running_gauge_window.hpp"
 
 namespace wattle {
 namespace {

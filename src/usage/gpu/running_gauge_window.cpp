@@ -1,8 +1,9 @@
-#include "usage/running_window.hpp"
+#include "usage/gpu/running_gauge_window.hpp"
 
 #include <algorithm>
 
 namespace wattle {
+
 void RunningGaugeWindow::advance(const History& gauge, TimePoint began) noexcept {
   constexpr std::chrono::seconds kEvery(60);
   // The end of the command lies in what is newer.
