@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/files/append_support.hpp"
+#include "base/files/appended_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

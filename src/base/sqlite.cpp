@@ -7,7 +7,7 @@
 #include <new>
 
 #include "base/dynlib.hpp"
-#include "base/files/append_support.hpp"
+#include "base/files/appended_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/files/append_support.hpp"
+#include "base/files/appended_file.hpp"
 #include "base/text/piece.hpp"
 #include "base/text/split.hpp"
 #include "wattle/error.hpp"

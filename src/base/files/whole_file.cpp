@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/files/append_support.hpp"
 #include "base/files/appended_file.hpp"
 #include "base/files/file.hpp"
 #include "base/files/output_path.hpp"

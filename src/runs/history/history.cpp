@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/deflate.hpp"
-#include "base/files/append_support.hpp"
+#include "base/files/appended_file.hpp"
 #include "base/files/state_folder.hpp"
 #include "base/text/text.hpp"
 #include "runs/history/history_file.hpp"

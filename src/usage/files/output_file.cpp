@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/files/append_support.hpp"
+#include "base/files/appended_file.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/text/text.hpp"
 #include "wattle/error.hpp"
