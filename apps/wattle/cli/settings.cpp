@@ -11,7 +11,7 @@
 
 #include "base/files/file.hpp"
 #include "base/files/state_folder.hpp"
-#include "base/text/nearest.hpp"
+#include "base/text/option_words.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
 #include "wattle/error.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/nearest.hpp"
+#include "base/text/option_words.hpp"
 #include "base/text/text.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/error.hpp"

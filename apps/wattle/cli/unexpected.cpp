@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "base/text/nearest.hpp"
+#include "base/text/option_words.hpp"
 #include "base/text/text.hpp"
 
 namespace wattle::app {

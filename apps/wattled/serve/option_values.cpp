@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/text/nearest.hpp"
+#include "base/text/option_words.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
 #include "wattle/error.hpp"

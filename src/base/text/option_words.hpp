@@ -1,4 +1,5 @@
-// Options that take one of some words, and messages for wrong options.
+// Options that take one of some words, messages for wrong options, and suggestions for mistyped
+// words.
 #pragma once
 
 #include <array>
@@ -12,6 +13,17 @@
 #include "wattle/export.hpp"
 
 namespace wattle {
+
+/// The word of `words` that `word` was to be: the only one that starts with it, or else the one
+/// that takes the fewest steps, at most one for three of its bytes (one for two). A step leaves
+/// out, adds or replaces a byte, or swaps two neighbours. Empty if none is so near; the first of
+/// several.
+[[nodiscard]] std::string_view nearest(std::string_view word,
+                                       const std::vector<std::string>& words);
+
+/// "; did you mean WORD?" with the `nearest` of `words`, or nothing.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       const std::vector<std::string>& words);
 
 /// Words and their values, in the order in which messages list them.
 template <class Value, std::size_t Size>

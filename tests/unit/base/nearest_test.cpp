@@ -1,6 +1,6 @@
-#include "base/text/nearest.hpp"
-
 #include <gtest/gtest.h>
+
+#include "base/text/option_words.hpp"
 
 namespace wattle {
 namespace {
