@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "sensors/daemon/connection.hpp"
+#include "sensors/daemon/daemon_sensor.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::daemon_source {

@@ -1,11 +1,10 @@
-#include "sensors/daemon/connection.hpp"
-
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <vector>
 
+#include "sensors/daemon/daemon_sensor.hpp"
 #include "unit/sensors/daemon/served_machine.hpp"
 
 namespace wattle::daemon_source {
