@@ -20,8 +20,8 @@ struct LoadedRuns {
 /// The content of such a file; "-" is stdin. Throws `Error` if it cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
 
-/// A word is a query of the history (history_query.hpp), a file if it exists or has a slash or a
-/// dot, else the ID of a saved run. A file has one record, or one per line, as `run --json` and
+/// A word is a query of the history (`parse_history_query`), a file if it exists or has a slash or
+/// a dot, else the ID of a saved run. A file has one record, or one per line, as `run --json` and
 /// `history export` write them;
 /// "-" is stdin.
 [[nodiscard]] LoadedRuns load_runs(const std::vector<std::string>& words);
