@@ -2,8 +2,7 @@
 #include <variant>
 
 #include "check.hpp"
-#include "wire/decode.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "client/connection_words.hpp"
 #include "client/questions.hpp"
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "client/connection_words.hpp"
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client {
 namespace {

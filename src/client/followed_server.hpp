@@ -13,7 +13,7 @@
 #include "client/stream_context.hpp"
 #include "client/transport/transport.hpp"
 #include "client/update.hpp"
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::client {

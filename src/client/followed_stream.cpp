@@ -8,7 +8,7 @@
 #include "base/text/text.hpp"
 #include "client/connection_words.hpp"
 #include "client/transport/transport.hpp"
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "wire/decode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client {
 namespace {

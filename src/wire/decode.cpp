@@ -1,5 +1,3 @@
-#include "wire/decode.hpp"
-
 #include <algorithm>
 #include <exception>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::wire {
 namespace {

@@ -1,11 +1,10 @@
-#include "wire/encode.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/text/printable_text.hpp"
 #include "base/text/text.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::wire {
 namespace {

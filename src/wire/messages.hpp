@@ -1,5 +1,5 @@
 // The messages of the streaming protocol as plain values: zeusd's, in both generations of the
-// stream, and a few of our own. encode.hpp writes them as JSON.
+// stream, and a few of our own. message_json.hpp has them as JSON.
 //
 //   snapshot    (Zeus 0.14 and 0.15)  an event has all devices:  {"power_mw":{"0":75000}}
 //   per_device  (Zeus 0.16)           an event has one device:   {"gpu_id":0,"power_mw":75000}

@@ -15,7 +15,7 @@
 #include "fakes/powercap_tree.hpp"
 #include "foreign_text.hpp"
 #include "pty.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::integration {
 namespace {

@@ -16,7 +16,7 @@
 #include "api/unit_routes.hpp"
 #include "serve/wall_time.hpp"
 #include "wattle/wattle.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text/text.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/text/parse.hpp"
 #include "devices/served_units.hpp"
 #include "units/unit_events.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text/printable_text.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::daemon {
 namespace {

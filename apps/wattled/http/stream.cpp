@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::daemon {
 namespace {

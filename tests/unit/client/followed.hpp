@@ -13,7 +13,7 @@
 #include "client/followed_server.hpp"
 #include "client/power_reader.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client_test {
 

@@ -11,7 +11,7 @@
 #include "base/clock.hpp"
 #include "fakes/http_server.hpp"
 #include "wattle/daemon_client.hpp"
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::client_test {
 

@@ -1,9 +1,7 @@
-#include "wire/decode.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::wire {
 namespace {

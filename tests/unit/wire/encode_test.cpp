@@ -1,8 +1,8 @@
-#include "wire/encode.hpp"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "wire/message_json.hpp"
 
 namespace wattle::wire {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wire/encode.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::wire {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "wire/encode.hpp"
 #include "wire/event.hpp"
+#include "wire/message_json.hpp"
 
 namespace wattle::wire {
 namespace {
