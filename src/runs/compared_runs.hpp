@@ -1,5 +1,5 @@
-// Runs from files, and what those of one command cost beside those of another.
-// A comparison as JSON, the same in every schema.
+// Runs from files, and what those of one command cost beside those of another, also as JSON, which
+// is the same in every schema.
 #pragma once
 
 #include <cstddef>

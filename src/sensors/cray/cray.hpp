@@ -1,6 +1,6 @@
 // The node's energy on HPE Cray machines, which the blade's controller counts and every user may
-// read: /sys/cray/pm_counters. Facts, quirks and where they come from: docs/sensors/cray.md.
-// The contents of a file of pm_counters: "46378192 J 1429816347613478 us".
+// read: files of /sys/cray/pm_counters, "46378192 J 1429816347613478 us". Facts, quirks and where
+// they come from: docs/sensors/cray.md.
 #pragma once
 
 #include <cstdint>

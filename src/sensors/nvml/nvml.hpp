@@ -1,6 +1,6 @@
-// NVIDIA GPUs through the driver's management library (NVML), libnvidia-ml.so.1.
-// Facts, quirks and where they come from: docs/sensors/nvml.md.
-// A cheap check for NVIDIA hardware, before the driver's library is searched for.
+// NVIDIA GPUs through the driver's management library (NVML), libnvidia-ml.so.1, and a cheap check
+// for the hardware before the library is searched for. Facts, quirks and where they come from:
+// docs/sensors/nvml.md.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// How much processor time may go into asking the kernel for proportional memory: it walks the page
-// tables, and holds a lock that the process may need too. Arithmetic only.
-// The last PSS of a process, and what it is worth now. Arithmetic only.
+// The last PSS of a process, what it is worth now, and how much processor time may go into asking
+// the kernel for it: it walks the page tables, and holds a lock that the process may need too.
+// Arithmetic only.
 #pragma once
 
 #include <algorithm>
