@@ -1,11 +1,10 @@
-#include "step/step_files.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "fakes/temp_folder.hpp"
+#include "step/step_options.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
