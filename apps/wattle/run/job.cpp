@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "base/files/file_system.hpp"
+#include "base/files/state_folder.hpp"
 #include "base/files/whole_file.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"

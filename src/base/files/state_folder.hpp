@@ -1,6 +1,8 @@
-// Where programs keep what should outlive them.
+// Where programs keep what should outlive them, and whether other machines may use the file system
+// there.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -30,5 +32,12 @@ void put_in_state_folder(const std::string& path, std::string_view content);
 /// the folder cannot be made, and as `state_folder`. Threads: any.
 [[nodiscard]] std::filesystem::path new_state_file(std::string_view what,
                                                    std::string_view extension);
+
+/// True for the kind (`f_type` of statfs) of a file system that other machines may use at the same
+/// time: NFS, SMB, Lustre, GPFS ... Also for FUSE, which can be anything (sshfs).
+[[nodiscard]] bool is_network_kind(std::uint32_t kind) noexcept;
+/// The same of the file system of an existing file or folder; false where its kind is not known.
+/// Threads: any.
+[[nodiscard]] bool is_on_network(const std::filesystem::path& path) noexcept;
 
 }  // namespace wattle

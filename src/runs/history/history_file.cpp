@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "base/files/fd.hpp"
-#include "base/files/file_system.hpp"
+#include "base/files/state_folder.hpp"
 #include "base/text/text.hpp"
 #include "wattle/error.hpp"
 

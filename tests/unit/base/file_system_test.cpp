@@ -1,6 +1,6 @@
-#include "base/files/file_system.hpp"
-
 #include <gtest/gtest.h>
+
+#include "base/files/state_folder.hpp"
 
 namespace wattle {
 namespace {
