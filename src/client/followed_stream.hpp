@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/retry_delay.hpp"
+#include "base/schedule.hpp"
 #include "client/stream_context.hpp"
 #include "client/transport/transport.hpp"
 #include "client/update.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/retry_delay.hpp"
+#include "base/schedule.hpp"
 #include "base/text/text.hpp"
 #include "otlp/otlp_spool.hpp"
 #include "wattle/error.hpp"

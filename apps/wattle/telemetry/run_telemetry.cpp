@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/retry_delay.hpp"
+#include "base/schedule.hpp"
 #include "base/text/text.hpp"
 #include "otlp/otlp_answer.hpp"
 #include "otlp/otlp_values.hpp"
