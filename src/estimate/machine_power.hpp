@@ -13,6 +13,36 @@
 
 namespace wattle {
 
+struct MachineSize {
+  unsigned threads = 0;     ///< hardware threads, or vCPUs, that are online
+  unsigned cores = 0;       ///< 0: not known
+  unsigned packages = 0;    ///< 0: not known
+  double memory_gb = 0.0;   ///< 10^9 bytes; 0: not known
+  bool is_virtual = false;  ///< a part of a machine whose size is not known
+  bool vcpu_is_core = false;
+  /// False where the kernel puts idle cores into no state that saves much power.
+  bool sleeps = true;
+};
+
+/// From /proc/cpuinfo, /proc/meminfo, and what sysfs says of the topology and of idle states. What
+/// cannot be read is not known.
+[[nodiscard]] MachineSize read_machine_size(const System& system, const Processors& processors,
+                                            const Product& product, MachineExtent extent);
+
+/// Watts per hardware thread or vCPU.
+struct MachinePower {
+  PowerRange idle;
+  PowerRange full;
+  PowerRange above;  ///< full less idle of one machine
+};
+
+/// Memory beyond 1 GB a core, more than published servers have, is added. The highest power is that
+/// of vector code. Of a part of a machine (a virtual machine, or where the number of packages is
+/// not known) the size of the whole is what servers of the microarchitecture have, and the ranges
+/// of both are combined in quadrature.
+[[nodiscard]] MachinePower machine_power(const Microarchitecture& machine,
+                                         const MachineSize& size) noexcept;
+
 // Measured curves (data/load-power.csv) bend both ways: turbo draws much power at a low load, slow
 // clocks at a partial load save it. All lie between 0.42 u, or u^2 if that is more, and
 // 1.28 u^0.25 of the power above idle, where 1 is the power at full load: some machines draw more
@@ -59,35 +89,5 @@ struct MarginalParts {
   return {.first = active_part(own, exponent),
           .last = active_part(all, exponent) - active_part(all - own, exponent)};
 }
-
-struct MachineSize {
-  unsigned threads = 0;     ///< hardware threads, or vCPUs, that are online
-  unsigned cores = 0;       ///< 0: not known
-  unsigned packages = 0;    ///< 0: not known
-  double memory_gb = 0.0;   ///< 10^9 bytes; 0: not known
-  bool is_virtual = false;  ///< a part of a machine whose size is not known
-  bool vcpu_is_core = false;
-  /// False where the kernel puts idle cores into no state that saves much power.
-  bool sleeps = true;
-};
-
-/// From /proc/cpuinfo, /proc/meminfo, and what sysfs says of the topology and of idle states. What
-/// cannot be read is not known.
-[[nodiscard]] MachineSize read_machine_size(const System& system, const Processors& processors,
-                                            const Product& product, MachineExtent extent);
-
-/// Watts per hardware thread or vCPU.
-struct MachinePower {
-  PowerRange idle;
-  PowerRange full;
-  PowerRange above;  ///< full less idle of one machine
-};
-
-/// Memory beyond 1 GB a core, more than published servers have, is added. The highest power is that
-/// of vector code. Of a part of a machine (a virtual machine, or where the number of packages is
-/// not known) the size of the whole is what servers of the microarchitecture have, and the ranges
-/// of both are combined in quadrature.
-[[nodiscard]] MachinePower machine_power(const Microarchitecture& machine,
-                                         const MachineSize& size) noexcept;
 
 }  // namespace wattle
