@@ -32,7 +32,7 @@ std::string_view whole_rows(std::string_view rows, std::size_t most) {
   return rows.substr(0, end == std::string_view::npos ? rows.size() : end + 1);
 }
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kSeriesHeader =
     "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
     "temperature_celsius,clock_hz,power_uncertainty_w,flags\n";
 constexpr std::string_view kUncertaintyColumn = ",power_uncertainty_w";
@@ -121,7 +121,7 @@ std::string CsvFile::failure() const {
   return error_ == 0 ? "" : WriteError(path_, error_).what();
 }
 
-SeriesFile::SeriesFile(const std::string& path, bool append) : file_(path, kHeader, append) {
+SeriesFile::SeriesFile(const std::string& path, bool append) : file_(path, kSeriesHeader, append) {
   if (!file_.is_continued()) return;
   const auto header = read_line(path);
   has_uncertainty_ = !header || header->find(kUncertaintyColumn) != std::string::npos;
