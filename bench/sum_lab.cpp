@@ -20,10 +20,11 @@ using wattle::lab::SumResult;
 void print_row(const SumCell& cell, const SumResult& result) {
   constexpr double kNothing = 1e-9;
   const bool has_width = result.p95_of_raw > kNothing;
-  fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {} | {:.2f} | {:.2f} | {} |\n", cell.name(),
-             100.0 * result.coverage, 100.0 * result.median_half_width, 100.0 * result.p95_of_raw,
-             has_width ? fmt::format("{:.1f}", result.width()) : "-", 100.0 * result.mean_error,
-             100.0 * result.mean_error_of_raw, cell.limit());
+  fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {} | {:.2f} | {:.2f} | {:.1f} | {} |\n",
+             cell.name(), 100.0 * result.coverage, 100.0 * result.median_half_width,
+             100.0 * result.p95_of_raw, has_width ? fmt::format("{:.1f}", result.width()) : "-",
+             100.0 * result.mean_error, 100.0 * result.mean_error_of_raw, 100.0 * result.flagged,
+             cell.limit());
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ int main(int argc, char** argv) {
     const std::size_t trials = wattle::lab::trials_argument(words, 1, 200);
     fmt::print(
         "| sum | holds the truth | ± | p95 of what sensors show | times as wide | mean error | "
-        "of what sensors show | not promised: |\n|---|---|---|---|---|---|---|---|\n");
+        "of what sensors show | in_step | not promised: "
+        "|\n|---|---|---|---|---|---|---|---|---|\n");
     for (const SumCell& cell : wattle::lab::sum_cells(runs)) {
       print_row(cell, simulate_sums(cell, trials, 1));
     }

@@ -96,7 +96,7 @@ The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of
 | `run`: highest power | the last digit that the ± of its interval supports; JSON: `max_uncertainty_w` | of its energy |
 | `run --series` | next to the last column | last column |
 | phases | beside the energy; JSON as above | JSON |
-| `report` | beside the energy of each machine and of all; JSON: of each run too | last column; JSON: of each machine and run |
+| `report` | beside the energy of each machine and of all; JSON: of each run too | last column, `in_step` also in a remark; JSON: of each machine and run |
 | `history list`, `history show` | beside the energy | next column; JSON, CSV: `energy_flags` |
 | `bench` | in the 95 % interval of the mean; `sd` is how much runs differ | a note; JSON: `energy_flags` of each run |
 | `bench`: CSV, Markdown and other tables | in the 95 % interval of the mean, beside `sd` | CSV: `energy_flags`; else in the cell of that interval |

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers/reservoir.hpp"
+#include "runs/run_sum.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::lab {
@@ -62,12 +63,43 @@ struct RunSums {
   double truth_j = 0.0;
   double raw_j = 0.0;
   double energy_j = 0.0;
-  UncertaintySum errors{};
+  std::vector<SummedRun> runs{};  ///< of one board
+  UncertaintySum errors{};        ///< of all boards before it
+  bool is_flagged = false;
 };
 
+/// Where runs of one board are in its updates. In seconds.
+struct RunTiming {
+  double start_s = 0.0;
+  double length_s = 0.0;
+  double phase_s = 0.0;  ///< in step: since an update
+};
+
+/// All starts are within a hundredth of an update of the same phase.
+RunTiming timing_in_step(const SumCell& cell, double update_s, std::size_t run, Random& random,
+                         const RunTiming& first) {
+  constexpr double kJitter = 0.01;
+  if (run == 0) {
+    const double updates = std::floor(cell.window_s / update_s) + random.uniform();
+    return {.length_s = updates * update_s, .phase_s = random.uniform() * update_s};
+  }
+  RunTiming timing = first;
+  const double jitter_s = kJitter * random.uniform(-1.0, 1.0) * update_s;
+  const double loop_s = (std::ceil(cell.window_s / update_s) + 3.0) * update_s;
+  timing.start_s = static_cast<double>(run) * loop_s + jitter_s;
+  timing.phase_s += jitter_s;
+  return timing;
+}
+
+/// Runs differ by a part of their length, and start at any time after the one before.
+RunTiming timing_at_random(const SumCell& cell, Random& random, const RunTiming& before) {
+  return {.start_s = before.start_s + before.length_s + random.exponential(cell.window_s),
+          .length_s = cell.window_s * (1.0 + 0.05 * random.uniform(-1.0, 1.0))};
+}
+
 /// What is measured of one run.
-void add_run(const SumCell& cell, const Machine& machine, const Load& load, std::uint64_t seed,
-             RunSums& sums) {
+void add_run(const SumCell& cell, const Machine& machine, const Load& load, const RunTiming& timing,
+             std::uint64_t seed, RunSums& sums) {
   World world(machine, load, seed);
   const bool is_counter = machine.counter.has_value();
   const std::size_t channel = is_counter ? World::counter_channel() : world.gauge_channel();
@@ -83,17 +115,15 @@ void add_run(const SumCell& cell, const Machine& machine, const Load& load, std:
       is_counter ? machine.counter->update.mean_s : machine.gauge->update.mean_s;
   const double pace_s = cell.is_followed ? update_s : world.lane_s();
   const double phase = world.random().uniform();
-  // Runs differ by a part of their length, or all would be in step with the sensor.
-  const double length_s = cell.window_s * (1.0 + 0.05 * world.random().uniform(-1.0, 1.0));
   if (cell.is_followed) {
-    for (int i = 10; i > 0; --i) reader.read((phase - i) * update_s);
+    for (int i = 10; i > 0; --i) reader.read(timing.phase_s + (phase - i) * update_s);
   } else if (cell.is_read_before) {
-    reader.read(-3.0 * update_s);
+    reader.read(timing.phase_s - 3.0 * update_s);
   }
-  reader.read(0.0);
+  reader.read(timing.phase_s);
   const std::optional<Boundary> first = reader.history().last();
   const double begin_s = is_counter ? World::seconds_of(first->at) : world.now_s();
-  const double end_s = begin_s + length_s;
+  const double end_s = begin_s + timing.length_s;
   world.work_between(begin_s, end_s);
   for (double at_s = begin_s + pace_s; at_s < end_s; at_s += pace_s) reader.read(at_s);
   reader.read(end_s);
@@ -110,12 +140,41 @@ void add_run(const SumCell& cell, const Machine& machine, const Load& load, std:
   }
   sums.truth_j += world.energy_j(begin, end);
   sums.energy_j += figure.energy.value_or(Joules()).si();
-  sums.errors.add(figure.uncertainty, figure.common);
+  EnergyReport report{.total = {.energy = figure.energy,
+                                .uncertainty = figure.uncertainty,
+                                .common = figure.common}};
+  report.domains.push_back(figure_of(described, std::move(figure)));
+  Report record;
+  record.started_unix_s = timing.start_s;
+  record.ended_unix_s = timing.start_s + timing.length_s;
+  record.energy = std::move(report);
+  sums.runs.push_back(summed_run(record));
 }
 
 void set_pace(Machine& machine, double chance) {
   if (machine.counter) machine.counter->update.mean_s *= 1.0 + kBetweenCounters * chance;
   if (machine.gauge) machine.gauge->update.mean_s *= 1.0 + kBetweenGauges * chance;
+}
+
+/// All runs of one board.
+void add_board(const SumCell& cell, Random& random, RunSums& sums) {
+  constexpr double kMostFalse = 0.01;
+  Machine machine = cell.machine;
+  set_pace(machine, random.uniform(-1.0, 1.0));
+  machine.random_phase = !cell.is_in_step;
+  const double update_s =
+      machine.counter ? machine.counter->update.mean_s : machine.gauge->update.mean_s;
+  RunTiming first;
+  RunTiming timing;
+  for (std::size_t run = 0; run < cell.runs; ++run) {
+    timing = cell.is_in_step ? timing_in_step(cell, update_s, run, random, first)
+                             : timing_at_random(cell, random, timing);
+    if (run == 0) first = timing;
+    add_run(cell, machine, cell.loads[run % cell.loads.size()], timing, random.bits(), sums);
+  }
+  const RunSum sum = sum_of_runs(std::exchange(sums.runs, {}), kMostFalse);
+  sums.errors.add(sum.uncertainty, sum.common);
+  sums.is_flagged = sums.is_flagged || sum.is_in_step;
 }
 
 Load step(double before_w, double during_w) {
@@ -188,8 +247,8 @@ std::vector<SummedSensor> sensors() {
 
 std::string SumCell::name() const {
   const char* how = is_followed ? "followed" : is_read_before ? "read before" : "not read before";
-  return fmt::format("{}, {}, {} runs, {} boards, {}{}", sensor, kind, runs, boards, how,
-                     is_observed ? "" : ", published interval");
+  return fmt::format("{}, {}, {} runs, {} boards, {}{}{}", sensor, kind, runs, boards, how,
+                     is_observed ? "" : ", published interval", is_in_step ? ", in step" : "");
 }
 
 std::string_view SumCell::limit() const {
@@ -211,6 +270,7 @@ std::vector<SumCell> sum_cells(std::size_t most_runs) {
     const bool is_counter = sensor.machine.counter.has_value();
     const double update_s =
         is_counter ? sensor.machine.counter->update.mean_s : sensor.machine.gauge->update.mean_s;
+    const bool pauses = is_counter && sensor.machine.counter->pause_s > 0.0;
     for (const Kind& kind : kinds(sensor.window_s, update_s)) {
       for (std::size_t runs = 1; runs <= most_runs; runs *= 10) {
         SumCell cell{.sensor = sensor.name,
@@ -220,6 +280,9 @@ std::vector<SumCell> sum_cells(std::size_t most_runs) {
                      .window_s = sensor.window_s,
                      .runs = runs};
         cells.push_back(cell);
+        cell.is_in_step = true;
+        if (runs > 1 && !pauses) cells.push_back(cell);
+        cell.is_in_step = false;
         if (!is_counter) continue;
         cell.is_followed = true;
         cells.push_back(cell);
@@ -251,15 +314,12 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
   for (std::size_t trial = 0; trial < trials; ++trial) {
     RunSums sums;
     for (std::size_t board = 0; board < cell.boards; ++board) {
-      Machine machine = cell.machine;
-      set_pace(machine, random.uniform(-1.0, 1.0));
-      for (std::size_t run = 0; run < cell.runs; ++run) {
-        add_run(cell, machine, cell.loads[run % cell.loads.size()], random.bits(), sums);
-      }
+      add_board(cell, random, sums);
     }
     const double half_width_j = sums.errors.uncertainty().si();
     const double error_j = sums.energy_j - sums.truth_j;
     if (std::abs(error_j) <= half_width_j) result.coverage += 1.0;
+    if (sums.is_flagged) result.flagged += 1.0;
     result.mean_error += error_j / sums.truth_j;
     result.mean_error_of_raw += (sums.raw_j - sums.truth_j) / sums.truth_j;
     raw_errors.push_back(std::abs(sums.raw_j - sums.truth_j) / sums.truth_j);
@@ -267,6 +327,7 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
   }
   const auto count = static_cast<double>(trials);
   result.coverage /= count;
+  result.flagged /= count;
   result.mean_error /= count;
   result.mean_error_of_raw /= count;
   result.median_half_width = wattle::quantile<double>(wattle::sorted<double>(half_widths), 0.5);

@@ -27,6 +27,8 @@ struct SumCell {
   bool is_followed = false;
   /// Its update interval was observed; otherwise what is published is believed.
   bool is_observed = true;
+  /// All runs start, and end, at the same phases of the sensor's updates.
+  bool is_in_step = false;
 
   [[nodiscard]] std::string name() const;
   /// Why the ± is not promised to hold; empty where it is.
@@ -34,7 +36,7 @@ struct SumCell {
 };
 
 /// All cells: counters of processors and of GPUs, and gauges; 1 to `most_runs` runs, 1 to 64
-/// boards.
+/// boards; runs in step with the sensor.
 [[nodiscard]] std::vector<SumCell> sum_cells(std::size_t most_runs);
 
 /// All are parts: of the true sum, but for the first.
@@ -44,6 +46,7 @@ struct SumResult {
   double mean_error = 0.0;         ///< signed
   double mean_error_of_raw = 0.0;  ///< the same of what the sensors show, added up
   double p95_of_raw = 0.0;         ///< of its size
+  double flagged = 0.0;            ///< of all trials: `in_step`
   /// How much wider the ± is than that.
   [[nodiscard]] double width() const noexcept { return median_half_width / p95_of_raw; }
 };

@@ -34,14 +34,16 @@ enum class Flag : std::uint8_t {
   clock_stepped,     ///< asked for in Unix seconds: the wall clock was set within the window
   stuck,             ///< the counter did not move though it must have: the energy is unknown
   coverage_unknown,  ///< how much of the time the sensor sees is not known
+  in_step,           ///< a sum of runs in step with a sensor's updates: their errors add up
 };
 
 /// The names of the flags, in the order of `Flag`: as they stand in every report.
-inline constexpr std::array<std::string_view, 16> kFlagNames = {
+inline constexpr std::array<std::string_view, 17> kFlagNames = {
     "wrapped",          "reset",         "ambiguous", "implausible",
     "short_window",     "gap",           "lost",      "late",
     "partial_coverage", "disagrees",     "zero",      "estimated",
-    "unaligned",        "clock_stepped", "stuck",     "coverage_unknown"};
+    "unaligned",        "clock_stepped", "stuck",     "coverage_unknown",
+    "in_step"};
 
 /// A set of flags. Threads: a value type.
 class Flags {

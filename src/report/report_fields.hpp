@@ -98,8 +98,10 @@ inline constexpr auto kFigurePower =
                      take(json, into.max_uncertainty);
                    }),
                Field("method", &EnergyFigure::method), kQuantityField);
-inline constexpr auto kFigureSource = std::tuple(
-    Field("coverage", &EnergyFigure::coverage), Field("alternatives", &EnergyFigure::alternatives));
+inline constexpr auto kFigureSource =
+    std::tuple(Field("coverage", &EnergyFigure::coverage), Field("update_s", &EnergyFigure::update),
+               Field("update_is_observed", &EnergyFigure::update_is_observed),
+               Field("alternatives", &EnergyFigure::alternatives));
 
 inline constexpr auto kDomainName =
     Derived("name", [](const DomainFigure& domain) { return domain.domain.name(); });

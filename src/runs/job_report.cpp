@@ -11,6 +11,7 @@
 
 #include "base/numbers/known_sum.hpp"
 #include "base/text/text.hpp"
+#include "runs/run_sum.hpp"
 
 namespace wattle {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 /// started while the first ended.
 constexpr double kOverlapS = 0.005;
 constexpr double kShortestS = 1e-9;
+/// The part of all reports of runs that start at any time which may say `in_step`.
+constexpr double kMostFalse = 0.01;
 
 bool is_measured(const Report& record) { return record.energy.total.energy.has_value(); }
 
@@ -78,7 +81,6 @@ double union_s(std::vector<const NamedRecord*> runs) {
 void add_energy(NodeReport& node, const Report& record) {
   const Total& total = record.energy.total;
   node.energy = node.energy.value_or(Joules(0.0)) + *total.energy;
-  node.errors.add(total.uncertainty, total.common);
   node.measured += record.wall;
   node.unknown += total.unknown;
   node.flags |= total.flags;
@@ -103,8 +105,25 @@ std::string why_none(const std::vector<const NamedRecord*>& runs) {
   return "the record of the rank that measured it is missing";
 }
 
+/// `most_false`: see `sum_of_runs`.
+void set_errors(NodeReport& node, const std::vector<const NamedRecord*>& chosen,
+                double most_false, std::vector<std::string>& notes) {
+  std::vector<SummedRun> runs;
+  runs.reserve(chosen.size());
+  for (const NamedRecord* run : chosen) runs.push_back(summed_run(run->record));
+  const RunSum sum = sum_of_runs(std::move(runs), most_false);
+  node.uncertainty = sum.uncertainty;
+  node.common = sum.common;
+  if (!sum.is_in_step) return;
+  node.flags.set(Flag::in_step);
+  notes.push_back(fmt::format("{}: the runs are in step with the updates of a sensor, so that their "
+                              "errors add up; start them at random times",
+                              printable(node.name)));
+}
+
 NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*>& runs,
-                   std::set<const NamedRecord*>& counted, std::vector<std::string>& notes) {
+                   double most_false, std::set<const NamedRecord*>& counted,
+                   std::vector<std::string>& notes) {
   NodeReport node{.name = name, .runs = runs.size()};
   std::vector<const NamedRecord*> measured;
   std::ranges::copy_if(runs, std::back_inserter(measured),
@@ -114,6 +133,7 @@ NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*
     add_energy(node, run->record);
     counted.insert(run);
   }
+  set_errors(node, chosen, most_false, notes);
   if (chosen.empty()) node.no_energy = why_none(runs);
   if (chosen.size() < measured.size()) {
     notes.push_back(fmt::format(
@@ -274,14 +294,15 @@ JobReport report_of_job(const std::string& job, const std::vector<const NamedRec
   std::set<const NamedRecord*> counted;
   UncertaintySum errors;  // machines of one kind are late alike
   for (const auto& [name, on_host] : by_host) {
-    report.nodes.push_back(node_of(name, on_host, counted, report.notes));
+    report.nodes.push_back(node_of(name, on_host, kMostFalse / static_cast<double>(by_host.size()),
+                                   counted, report.notes));
     const NodeReport& node = report.nodes.back();
     if (const Seconds time = gpu_time_on(on_host); time > Seconds(0)) {
       report.gpu_time = report.gpu_time.value_or(Seconds(0)) + time;
     }
     if (!node.energy) continue;
     report.energy = report.energy.value_or(Joules(0.0)) + *node.energy;
-    errors.add(node.errors.uncertainty(), node.errors.common());
+    errors.add(node.uncertainty, node.common);
   }
   report.uncertainty = errors.uncertainty();
   report.calibration = calibration_of(counted);

@@ -52,7 +52,8 @@ struct NodeReport {
   PrintableText name;
   std::size_t runs = 0;
   std::optional<Joules> energy{};     ///< absent where none was measured
-  UncertaintySum errors{};            ///< of the sampling
+  Joules uncertainty{};               ///< k = 2, of the sampling
+  Joules common{};                    ///< of that, what comes back (see `MeasuredEnergy`)
   Seconds measured{0};                ///< time whose energy is in it
   Seconds unmeasured{0};              ///< time in which a run went on, but no energy was measured
   Seconds unknown{0};                 ///< within the measured time, by the records

@@ -100,7 +100,7 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
   return {{"name", node.name},
           {"runs", node.runs},
           {"energy_j", or_null(node.energy)},
-          {"uncertainty_j", uncertainty_or_null(node.energy, node.errors.uncertainty())},
+          {"uncertainty_j", uncertainty_or_null(node.energy, node.uncertainty)},
           {"measured_s", whole_nanoseconds(node.measured)},
           {"unmeasured_s", whole_nanoseconds(node.unmeasured)},
           {"unknown_s", whole_nanoseconds(node.unknown)},
@@ -200,10 +200,10 @@ std::vector<std::string> node_cells(const NodeReport& node) {
           fmt::format("{}", node.runs),
           node.energy ? to_text(node.measured) : "-",
           node.energy ? (node.is_lower_bound() ? "at least " : "") +
-                            to_text(*node.energy, node.errors.uncertainty())
+                            to_text(*node.energy, node.uncertainty)
                       : "unknown",
           has_mean ? rounded_text(*node.energy / node.measured,
-                                  node.errors.uncertainty() / node.measured)
+                                  node.uncertainty / node.measured)
                    : "-",
           joined(what, "; ")};
 }

@@ -38,6 +38,9 @@ struct EnergyFigure {
   std::string_view quantity = "energy";  ///< what reports call that
   /// Gauges: the part of the time that the sensor sampled; absent if it is not known.
   std::optional<double> coverage{};
+  /// How often its sensor is renewed, as it was believed; absent if that is not known.
+  std::optional<Seconds> update{};
+  bool update_is_observed = false;  ///< on this very sensor; otherwise it is what is published
   Flags flags;
   std::vector<AlternativeEnergy> alternatives{};
 
@@ -45,5 +48,11 @@ struct EnergyFigure {
   [[nodiscard]] WATTLE_EXPORT MeasuredEnergy measured() const noexcept;
   [[nodiscard]] WATTLE_EXPORT BestEnergy best() const;
 };
+
+/// Takes over how often the sensor is renewed.
+inline void set_update(EnergyFigure& figure, const UpdateInterval& update) noexcept {
+  if (update.known()) figure.update = Seconds(update.mean);
+  figure.update_is_observed = update.is_observed;
+}
 
 }  // namespace wattle

@@ -63,6 +63,29 @@ TEST_F(PartialGauge, IsFlaggedInRunsAndWhatIsMadeOfThem) {
   EXPECT_THAT(output_of({"compare", file("run.json"), file("run.json")}), HasSubstr(kFlag));
 }
 
+TEST_F(PartialGauge, IsInStepWithRunsThatStartAtOnePhaseOfItsUpdates) {
+  (void)output_of({"run", "--quiet", "--json", file("run.json"), "sleep", "0.4"});
+  Json run = parse_json(content_of(path("run.json")));
+  const double update_s = run["energy"]["domains"][0]["update_s"];
+  EXPECT_GT(update_s, 0.0);
+  Words report = {"report"};
+  const double start_s = run["started_unix_s"];
+  for (int i = 0; i < 12; ++i) {
+    run["started_unix_s"] = start_s + 30.0 * i * update_s;
+    run["ended_unix_s"] = start_s + 30.0 * i * update_s + run["wall_s"].get<double>();
+    const std::string name = "run" + std::to_string(i) + ".json";
+    folder_.write(name, run.dump());
+    report.push_back(path(name).string());
+  }
+  EXPECT_THAT(output_of(report), testing::AllOf(HasSubstr("in_step"),
+                                                HasSubstr("in step with the updates of a sensor")));
+  report.insert(report.begin() + 1, "--json");
+  const Json node = parse_json(output_of(report))["reports"][0]["nodes"][0];
+  EXPECT_THAT(node["flags"], testing::Contains("in_step")) << node;
+  EXPECT_NEAR(node["uncertainty_j"], 12.0 * run["energy"]["total_uncertainty_j"].get<double>(),
+              1.2 * run["energy"]["total_uncertainty_j"].get<double>());
+}
+
 TEST_F(PartialGauge, IsFlaggedInTheHistory) {
   (void)output_of({"run", "--quiet", "--save", "sleep", "0.4"});
   EXPECT_THAT(output_of({"history", "list"}), HasSubstr(kFlag));

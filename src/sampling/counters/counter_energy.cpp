@@ -333,6 +333,7 @@ void set_energy(EnergyFigure& figure, const Channel& channel, Joules energy, nan
 EnergyFigure counter_energy(const History& history, const EnergyWindow& window) {
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::counter};
+  set_update(figure, channel.update);
   figure.flags = history.condition(window.begin, window.end).flags;
   const std::optional<Ends> afterwards = interpolated_ends(history, window);
   std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);

@@ -285,6 +285,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   EnergyFigure figure{.method = Method::integrated,
                       .metric = channel.metric,
                       .quantity = to_string(channel.metric)};
+  set_update(figure, channel.update);
   const nanoseconds length = positive(end - begin);
   const GaugeKernel kernel = kernel_of(channel.gauge);
   // A value shows the power in the middle of its window. On average it is half an update old when

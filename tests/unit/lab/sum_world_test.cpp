@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t kTrials = 100;
 
+SumCell cell_of(std::string_view sensor, std::string_view kind) {
+  for (SumCell& cell : sum_cells(1)) {
+    if (cell.sensor == sensor && cell.kind == kind) return std::move(cell);
+  }
+  ADD_FAILURE() << sensor << ", " << kind;
+  return {};
+}
+
 TEST(SumCoverage, IsEnoughForRunsAndBoards) {
   // 95 % of 100 trials, less what chance can do to that.
   constexpr double kLeast = 0.91;
@@ -21,12 +29,23 @@ TEST(SumCoverage, IsEnoughForRunsAndBoards) {
   }
 }
 
-SumCell cell_of(std::string_view sensor, std::string_view kind) {
-  for (SumCell& cell : sum_cells(1)) {
-    if (cell.sensor == sensor && cell.kind == kind) return std::move(cell);
+TEST(SumOfRunsInStep, IsHeldByItsUncertaintyAndFlagged) {
+  constexpr std::size_t kFewTrials = 40;
+  for (SumCell& cell : sum_cells(10)) {
+    if (!cell.is_in_step) continue;
+    cell.runs = 40;
+    const SumResult result = simulate_sums(cell, kFewTrials, 1);
+    EXPECT_GE(result.coverage, 0.95) << cell.name();
+    EXPECT_EQ(result.flagged, 1.0) << cell.name();
   }
-  ADD_FAILURE() << sensor << ", " << kind;
-  return {};
+}
+
+TEST(SumOfRunsAtRandom, IsNotTakenForOneInStep) {
+  for (const std::string_view sensor : {"RAPL, 10 ms", "GPU counter, 0.5 s", "25 of 100 ms, 1 s"}) {
+    SumCell cell = cell_of(sensor, "steps");
+    cell.runs = 20;
+    EXPECT_LE(simulate_sums(cell, 400, 1).flagged, 0.02) << sensor;
+  }
 }
 
 TEST(SumOfEqualRuns, IsFiveTimesNearerTheTruthWhereThePowerBeforeWasSeen) {

@@ -23,7 +23,7 @@ TEST(Flags, HaveTheNamesOfTheDesign) {
   EXPECT_EQ(names(all), (std::vector<std::string_view>{
                             "wrapped", "reset", "ambiguous", "implausible", "short_window", "gap",
                             "lost", "late", "partial_coverage", "disagrees", "zero", "estimated",
-                            "unaligned", "clock_stepped", "stuck", "coverage_unknown"}));
+                            "unaligned", "clock_stepped", "stuck", "coverage_unknown", "in_step"}));
 }
 
 TEST(Flags, EachHaveTheirOwnName) {
