@@ -61,6 +61,7 @@ std::string to_json(const std::vector<KeptUpdate>& kept) {
                        {"mean_s", seconds(one.update.mean)},
                        {"spread_s", seconds(one.update.spread)},
                        {"p99_s", seconds(one.update.p99)}});
+    if (one.window) sensors.back()["window_s"] = seconds(*one.window);
   }
   return dumped({{"schema", kUpdatesSchema}, {"sensors", std::move(sensors)}}) + "\n";
 }
@@ -81,6 +82,8 @@ std::vector<KeptUpdate> parse_updates(std::string_view text) {
     const bool is_possible = mean && spread && p99 && *mean > nanoseconds(0) && *p99 >= *mean;
     if (!is_possible || kept.size() == kMostUpdates) return;
     one.update = {.mean = *mean, .spread = *spread, .p99 = *p99, .is_observed = true};
+    const auto window = interval_in(object, "window_s");
+    if (window && *window > nanoseconds(0) && *window <= *mean) one.window = window;
     kept.push_back(std::move(one));
   });
   return kept;
@@ -108,6 +111,11 @@ std::vector<std::unique_ptr<Sensor>> with_kept_updates(std::vector<std::unique_p
           std::ranges::find(kept, sensor_kind(channel, sensor->device()), &KeptUpdate::sensor);
       if (found == kept.end()) continue;
       channel.update = found->update;
+      const bool is_open = !channel.gauge.window && !channel.gauge.time_constant;
+      if (found->window && is_open && channel.metric == Metric::power_instant) {
+        channel.gauge.window = found->window;
+        channel.gauge.coverage = Seconds(*found->window) / Seconds(found->update.mean);
+      }
       is_any = true;
     }
     if (is_any) sensor = std::make_unique<MeasuredSensor>(std::move(sensor), std::move(channels));

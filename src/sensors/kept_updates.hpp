@@ -1,8 +1,10 @@
-// How often the sensors of this machine are renewed, as `wattle sensors --measure` found it: kept
-// for later runs, per model and driver.
+// How often the sensors of this machine are renewed, and what part of the time gauges see, as
+// `wattle sensors --measure` found it: kept for later runs, per model and driver.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,8 @@ namespace wattle {
 struct KeptUpdate {
   std::string sensor;  ///< see `sensor_kind`
   UpdateInterval update{};
+  /// Gauges: the time that a value is the mean of; absent: not found.
+  std::optional<std::chrono::nanoseconds> window{};
 };
 
 /// The sensors for which the same interval holds: "nvml energy nvidia_gpu NVIDIA A40 535.104.05".
@@ -31,7 +35,8 @@ struct KeptUpdate {
 /// The kept updates of this machine; empty if there are none, or they cannot be read.
 [[nodiscard]] std::vector<KeptUpdate> kept_updates() noexcept;
 
-/// The same sensors; measured ones have the interval that was found.
+/// The same sensors; measured ones have the interval that was found, and gauges without a known
+/// window the one that was found.
 [[nodiscard]] std::vector<std::unique_ptr<Sensor>> with_kept_updates(
     std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<KeptUpdate>& kept);
 

@@ -48,6 +48,7 @@ NOT_RUN = [
     ("kubectl", "needs a cluster: tests/fleet/test_kubernetes.py checks what is applied"),
     ("helm install", "needs Helm and a cluster: tests/fleet/test_chart.py renders the chart"),
     ("srun --wattle", "needs Slurm with the plugin: tests/fleet/test_slurm.py has both"),
+    ("--watch-load", "takes half a minute and a load: measure_test.cpp has one"),
     ("wattle calibrate", "needs the log of a meter: calibrate_command_test.cpp writes one"),
     ("wattle baseline", "needs an idle machine: the tests of baseline.cpp and estimate_test.cpp have it"),
 ]

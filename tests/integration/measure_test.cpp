@@ -168,6 +168,73 @@ TEST_F(MeasureGpus, PrintsWhatItFoundWhereItCannotKeepIt) {
   EXPECT_THAT(outcome.out, HasSubstr("measured: "));
 }
 
+/// A board that nobody has described, under a load that turns on and off every 0.2573 s.
+std::string unlisted_gpu(const std::string& sensors) {
+  std::string script = "driver 570.1\ngpu NVIDIA B200\naverage none\n" + sensors + "power step";
+  for (int step = 0; step < 300; ++step) {
+    script += " " + std::to_string(0.2573 * step) + (step % 2 == 0 ? " 100" : " 600");
+  }
+  return script + "\n";
+}
+
+class WatchedLoad : public MeasureGpus {
+ protected:
+  /// What a run says of its energy, from a gauge alone.
+  [[nodiscard]] Json flags_of_a_run(const std::string& script) const {
+    const fakes::FakeNvml fake(script);
+    Start start = wattle({"run", "--quiet", "--json", path("run.json").string(), "sleep", "0.5"});
+    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()},
+                         {"WATTLE_NVML_LIBRARY", fake.library_path()},
+                         {"WATTLE_SYSFS", path("nothing").string()},
+                         {"WATTLE_SOCK_PATH", "none"},
+                         {"XDG_STATE_HOME", path(state_).string()}};
+    EXPECT_EQ(run(start).code(), 0);
+    return parse_json(content_of(path("run.json")))["energy"]["total_flags"];
+  }
+};
+
+TEST_F(WatchedLoad, ShowsThatAGaugeSeesAQuarterOfTheTime) {
+  const std::string gauge = "instant window_ms 25 update_ms 100\n";
+  EXPECT_THAT(flags_of_a_run(unlisted_gpu("counter none\n" + gauge)),
+              testing::Contains("coverage_unknown"));
+  const Outcome outcome = measure_gpus(unlisted_gpu("counter 0 step_ms 100\n" + gauge),
+                                       {"--watch-load", "10", "--json"});
+  const Json& power = channel_of(parse_json(outcome.out), "nvidia_gpu_0", "power_instant");
+  ASSERT_EQ(power["seen"]["reason"], nullptr) << power;
+  EXPECT_NEAR(power["seen"]["coverage"], 0.25, 0.15) << power;
+  EXPECT_NEAR(power["seen"]["period_s"], 0.1, 0.02) << power;
+  EXPECT_GE(power["seen"]["steps"], 20) << power;
+  EXPECT_THAT(flags_of_a_run(unlisted_gpu("counter none\n" + gauge)),
+              testing::AllOf(testing::Contains("partial_coverage"),
+                             Not(testing::Contains("coverage_unknown"))));
+}
+
+TEST_F(WatchedLoad, ShowsThatAGaugeSeesAllOfTheTime) {
+  const std::string gauge = "instant window_ms 100 update_ms 100\n";
+  const Outcome outcome =
+      measure_gpus(unlisted_gpu("counter 0 step_ms 100\n" + gauge), {"--watch-load", "10"});
+  EXPECT_THAT(outcome.out,
+              testing::ContainsRegex("sees (9[0-9]|100) % \\(±[0-9]+ %\\) of the time"));
+  EXPECT_THAT(flags_of_a_run(unlisted_gpu("counter none\n" + gauge)),
+              testing::AllOf(Not(testing::Contains("partial_coverage")),
+                             Not(testing::Contains("coverage_unknown"))));
+}
+
+TEST_F(WatchedLoad, IsNotSeenWhereItIsSteadyOrThereIsNoCounter) {
+  const Words options = {"--watch-load", "1"};
+  EXPECT_THAT(
+      measure_gpus("gpu NVIDIA B200\npower step 0 300\n", options).out,
+      HasSubstr("not known how much of the time it sees: the load did not turn on and off"));
+  EXPECT_THAT(measure_gpus(unlisted_gpu("counter none\n"), options).out,
+              HasSubstr("not known how much of the time it sees: it has no energy counter"));
+}
+
+TEST_F(WatchedLoad, NeedsAMeasurement) {
+  const Outcome outcome = run(wattle({"sensors", "--watch-load", "30"}));
+  EXPECT_EQ(outcome.code(), 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--watch-load needs --measure"));
+}
+
 /// The first GPU's driver does not come back soon after it was probed; the second one's does.
 TEST_F(MeasureGpus, GivesUpADriverThatHangs) {
   const auto begin = std::chrono::steady_clock::now();

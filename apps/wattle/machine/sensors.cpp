@@ -110,6 +110,7 @@ Json channel_json(const Ways& ways, const MeasuredChannel* measured) {
                {"alternatives", std::move(alternatives)}};
   json.update(channel.metric == Metric::energy ? counter_json(channel) : gauge_json(channel.gauge));
   if (measured != nullptr) json["measured"] = measured_json(*measured);
+  if (measured != nullptr && measured->window) json["seen"] = window_json(*measured->window);
   return json;
 }
 
@@ -231,13 +232,13 @@ Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
   return devices;
 }
 
-/// The kinds of the counters among the sensors, each beside its channel.
-std::vector<std::pair<Channel, std::string>> counter_kinds(const std::vector<Survey>& surveys) {
+/// The kinds of the sensors of energy and power, each beside its channel.
+std::vector<std::pair<Channel, std::string>> kinds_of(const std::vector<Survey>& surveys) {
   std::vector<std::pair<Channel, std::string>> kinds;
   for (const Survey& found : surveys) {
     for (const auto& sensor : found.sensors) {
       for (const Channel& channel : sensor->channels()) {
-        if (channel.metric != Metric::energy) continue;
+        if (!channel.gives_energy()) continue;
         kinds.emplace_back(channel, sensor_kind(channel, sensor->device()));
       }
     }
@@ -245,17 +246,27 @@ std::vector<std::pair<Channel, std::string>> counter_kinds(const std::vector<Sur
   return kinds;
 }
 
-/// Keeps how often counters are renewed for later runs: what was kept of others stays. What is
-/// printed of that; empty where nothing was found.
+/// What later runs use of it; absent where they have nothing of it.
+std::optional<KeptUpdate> kept_of(const MeasuredChannel& found, const std::string& kind) {
+  if (found.window && found.window->found) {
+    return KeptUpdate{kind, update_of(*found.window->found), window_of(*found.window->found)};
+  }
+  const bool is_known = found.seen && found.seen->doubt == PeriodDoubt::none;
+  if (found.channel.metric != Metric::energy || !is_known) return std::nullopt;
+  return KeptUpdate{kind, found.seen->interval};
+}
+
+/// Keeps how often counters are renewed, and what gauges see, for later runs: what was kept of
+/// others stays. What is printed of that; empty where nothing was found.
 std::string keep(const std::vector<MeasuredChannel>& measured,
                  const std::vector<std::pair<Channel, std::string>>& kinds) {
   std::vector<KeptUpdate> kept;
   for (const auto& [channel, kind] : kinds) {
     const MeasuredChannel* const found = find(measured, channel);
-    const bool is_known = found != nullptr && found->channel.source == channel.source &&
-                          found->seen && found->seen->doubt == PeriodDoubt::none;
+    if (found == nullptr || found->channel.source != channel.source) continue;
+    std::optional<KeptUpdate> one = kept_of(*found, kind);
     const bool is_new = std::ranges::find(kept, kind, &KeptUpdate::sensor) == kept.end();
-    if (is_known && is_new) kept.push_back({kind, found->seen->interval});
+    if (one && is_new) kept.push_back(std::move(*one));
   }
   if (kept.empty()) return {};
   for (KeptUpdate& before : kept_updates()) {
@@ -275,6 +286,7 @@ std::string keep(const std::vector<MeasuredChannel>& measured,
 struct RawSensors {
   SensorsOptions sensors;
   RawRoots roots;
+  std::string watched{};
 
   void add(CLI::App& command) {
     command.add_flag("--json", sensors.json, "As JSON on stdout");
@@ -285,9 +297,21 @@ struct RawSensors {
         "--measure", sensors.measure,
         "Find out how often each value is renewed, and what reading it costs: takes up "
         "to 7 seconds a GPU; later runs use what was found");
+    command
+        .add_option(
+            "--watch-load", watched,
+            "With --measure: also find out how much of the time power gauges of GPUs see, "
+            "in SECONDS (30 or more). Meanwhile a program of yours turns the load on and off "
+            "every 0.3 to 1 s, at no whole multiple of 0.1 s")
+        ->type_name("SECONDS");
   }
   [[nodiscard]] SensorsOptions checked(const CommandLine& /*line*/) const {
     SensorsOptions options = sensors;
+    if (!watched.empty()) options.watched = parse_seconds(watched, "--watch-load", 1.0, 3600.0);
+    if (!watched.empty() && !sensors.measure) {
+      throw InvalidArgument(
+          "--watch-load needs --measure: wattle sensors --measure --watch-load 30");
+    }
     options.system = system_of(roots);
     return options;
   }
@@ -316,9 +340,10 @@ int execute(const SensorsOptions& options) {
   std::vector<MeasuredChannel> measured;
   std::string kept;
   if (options.measure) {
-    const auto kinds = counter_kinds(surveys);
+    const auto kinds = kinds_of(surveys);
     Progress progress("wattle sensors");
-    measured = measure(surveys, [&](std::string_view step) { progress.show(step); });
+    measured =
+        measure(surveys, options.watched, [&](std::string_view step) { progress.show(step); });
     kept = keep(measured, kinds);
   }
   Json channels = Json::array();

@@ -1,6 +1,8 @@
 // `wattle sensors`.
 #pragma once
 
+#include <chrono>
+
 #include "wattle/system.hpp"
 
 namespace wattle::app {
@@ -10,6 +12,7 @@ struct SensorsOptions {
   bool json = false;
   bool cross_check = false;
   bool measure = false;
+  std::chrono::nanoseconds watched{0};  ///< gauges beside their counter; 0: not at all
 };
 
 int execute(const SensorsOptions& options);

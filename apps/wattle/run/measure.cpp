@@ -59,18 +59,24 @@ std::vector<MeasuringPhase> phases_of(const Sensor& sensor, ChannelSet wanted) {
   return phases;
 }
 
-/// The observation of each channel of a sensor.
-using Results = std::vector<std::optional<Observation>>;
+/// The findings about the channels of a sensor.
+struct Results {
+  std::vector<std::optional<Observation>> seen;
+  std::vector<WatchedGauge> gauges{};
+
+  explicit Results(std::size_t channels) : seen(channels) {}
+};
 
 void take(Results& results, const MeasuringPhase& phase, const std::vector<Observation>& seen) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (phase.channels[i]) results[i] = seen[i];
+    if (phase.channels[i]) results.seen[i] = seen[i];
   }
 }
 
 /// Takes the sensor: its driver may never let go of it. Goes through the phases for as long as the
 /// driver answers. What it did not answer is absent.
-Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<MeasuringPhase>& phases) {
+Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<MeasuringPhase>& phases,
+                      nanoseconds watched) {
   const std::shared_ptr<Sensor> sensor = std::move(owned);
   Results results(sensor->channels().size());
   for (const MeasuringPhase& phase : phases) {
@@ -80,9 +86,17 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Measuring
     const auto seen =
         call_with_deadline<std::vector<Observation>>(1, kAnswerTime, run, Patience::renewed)
             .front();
-    if (!seen) break;
+    if (!seen) return results;
     take(results, phase, *seen);
   }
+  if (watched <= nanoseconds(0)) return results;
+  const auto watch = [sensor, watched](std::size_t, const auto& is_awaited) {
+    return watch_gauges(*sensor, watched, machine_clock(), is_awaited);
+  };
+  results.gauges =
+      call_with_deadline<std::vector<WatchedGauge>>(1, kAnswerTime, watch, Patience::renewed)
+          .front()
+          .value_or(std::vector<WatchedGauge>());
   return results;
 }
 
@@ -107,11 +121,12 @@ nanoseconds length_of(const std::vector<MeasuringPhase>& phases) {
 }
 
 /// The longest time of all sensors, as if each showed something that no other does.
-nanoseconds longest(const std::vector<Survey>& surveys) {
+nanoseconds longest(const std::vector<Survey>& surveys, nanoseconds watched) {
   nanoseconds length{0};
   for (const Survey& found : surveys) {
     for (const std::unique_ptr<Sensor>& sensor : found.sensors) {
       length += length_of(phases_of(*sensor, ChannelSet().set()));
+      if (sensor->may_block()) length += watched;
     }
   }
   return length;
@@ -173,14 +188,28 @@ std::string period_text(const Channel& channel, const Observation& seen,
                      assumed, fine_text(seen.interval.spread), fine_text(seen.interval.p99));
 }
 
+std::string window_text(const GaugeWindowAnswer& answer) {
+  if (!answer.found) {
+    return fmt::format("not known how much of the time it sees: {}\n", answer.reason);
+  }
+  const GaugeWindowFound& found = *answer.found;
+  const auto time = [](double seconds) {
+    return fine_text(nanoseconds(std::llround(seconds * 1e9)));
+  };
+  return fmt::format(
+      "sees {:.0f} % (±{:.0f} %) of the time: a mean over {} every {}, by {} steps\n",
+      100.0 * found.coverage(), 100.0 * found.coverage_uncertainty(), time(found.window_s),
+      time(found.update_s), found.steps);
+}
+
 Json seconds_json(nanoseconds time) { return Seconds(time).count(); }
 
 }  // namespace
 
-std::vector<MeasuredChannel> measure(std::vector<Survey>& surveys,
+std::vector<MeasuredChannel> measure(std::vector<Survey>& surveys, nanoseconds watched,
                                      const std::function<void(std::string_view)>& show) {
   std::vector<MeasuredChannel> measured;
-  nanoseconds left = longest(surveys);
+  nanoseconds left = longest(surveys, watched);
   for (Survey& found : surveys) {
     for (std::unique_ptr<Sensor>& sensor : found.sensors) {
       const ChannelSet wanted = new_channels(*sensor, measured);
@@ -191,11 +220,15 @@ std::vector<MeasuredChannel> measure(std::vector<Survey>& surveys,
         show(fmt::format("measuring {}, about {:.0f} s left", channels.front().domain.name(),
                          std::ceil(Seconds(left).count())));
       }
-      left -= length_of(phases);
-      const Results results = sensor->may_block() ? measure_apart(std::move(sensor), phases)
-                                                  : measure_here(*sensor, phases);
+      left -= length_of(phases) + (sensor->may_block() ? watched : nanoseconds(0));
+      const Results results = sensor->may_block()
+                                  ? measure_apart(std::move(sensor), phases, watched)
+                                  : measure_here(*sensor, phases);
       for (std::size_t i = 0; i < channels.size(); ++i) {
-        if (wanted[i]) measured.push_back({.channel = channels[i], .seen = results[i]});
+        if (!wanted[i]) continue;
+        measured.push_back({.channel = channels[i], .seen = results.seen[i]});
+        const auto gauge = std::ranges::find(results.gauges, i, &WatchedGauge::channel);
+        if (gauge != results.gauges.end()) measured.back().window = gauge->answer;
       }
     }
     std::erase(found.sensors, nullptr);
@@ -212,7 +245,30 @@ const MeasuredChannel* find(const std::vector<MeasuredChannel>& measured,
   return found != measured.end() ? &*found : nullptr;
 }
 
+UpdateInterval update_of(const GaugeWindowFound& found) noexcept {
+  // Of boards of one kind, and of one board over time.
+  constexpr double kSpread = 0.01;
+  constexpr double kP99 = 1.025;
+  const auto in_ns = [](double seconds) { return nanoseconds(std::llround(seconds * 1e9)); };
+  return {.mean = in_ns(found.update_s),
+          .spread = in_ns(kSpread * found.update_s),
+          .p99 = in_ns(kP99 * found.update_s),
+          .is_observed = true};
+}
+
+nanoseconds window_of(const GaugeWindowFound& found) noexcept {
+  const bool may_be_all = found.window_s + found.window_uncertainty_s >= found.update_s;
+  return nanoseconds(std::llround((may_be_all ? found.update_s : found.window_s) * 1e9));
+}
+
 Channel with_discovered(Channel channel, const MeasuredChannel& measured) {
+  if (measured.window && measured.window->found) {
+    const GaugeWindowFound& found = *measured.window->found;
+    channel.update = update_of(found);
+    channel.gauge.window = window_of(found);
+    channel.gauge.coverage = Seconds(window_of(found)) / Seconds(channel.update.mean);
+    return channel;
+  }
   if (!measured.seen) return channel;
   if (measured.seen->interval.known()) channel.update = measured.seen->interval;
   const GaugeFacts facts{.window = channel.gauge.window, .update = channel.update};
@@ -234,8 +290,21 @@ std::string measured_text(const MeasuredChannel& measured) {
                     value_text(measured.channel, seen.least_step));
   }
   if (seen.monotonic) text += *seen.monotonic ? "never fell; " : "FELL; ";
-  return text + fmt::format("a reading takes {}, at most {}\n", fine_text(seen.call),
-                            fine_text(seen.longest_call));
+  text += fmt::format("a reading takes {}, at most {}\n", fine_text(seen.call),
+                      fine_text(seen.longest_call));
+  return measured.window ? text + kIndent + window_text(*measured.window) : text;
+}
+
+nlohmann::ordered_json window_json(const GaugeWindowAnswer& answer) {
+  const GaugeWindowFound found = answer.found.value_or(GaugeWindowFound{.update_s = 1.0});
+  const auto when = [&](Json value) { return answer.found ? std::move(value) : Json(); };
+  return {{"window_s", when(found.window_s)},
+          {"window_uncertainty_s", when(found.window_uncertainty_s)},
+          {"period_s", when(found.update_s)},
+          {"coverage", when(found.coverage())},
+          {"coverage_uncertainty", when(found.coverage_uncertainty())},
+          {"steps", when(found.steps)},
+          {"reason", answer.found ? Json() : Json(answer.reason)}};
 }
 
 nlohmann::ordered_json measured_json(const MeasuredChannel& measured) {

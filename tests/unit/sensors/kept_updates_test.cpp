@@ -84,6 +84,26 @@ TEST(KeptUpdates, TakeThePlaceOfWhatIsPublished) {
   EXPECT_EQ(readings[1].raw, 7U);
 }
 
+TEST(KeptUpdates, SayWhatAGaugeSeesOfWhichNothingIsPublished) {
+  const KeptUpdate gauge = {.sensor = "nvml power_instant nvidia_gpu NVIDIA A40 535",
+                            .update = {.mean = 100ms, .spread = 1ms, .p99 = 103ms},
+                            .window = 25ms};
+  const auto sensors = with_kept_updates(one_sensor(), parse_updates(to_json({gauge})));
+  const Channel& channel = sensors[0]->channels()[1];
+  EXPECT_EQ(channel.gauge.window, 25ms);
+  EXPECT_DOUBLE_EQ(channel.gauge.coverage.value_or(0.0), 0.25);
+  EXPECT_TRUE(channel.update.is_observed);
+}
+
+TEST(KeptUpdates, HaveNoWindowThatIsLongerThanAnUpdate) {
+  const KeptUpdate gauge = {.sensor = "nvml power_instant nvidia_gpu NVIDIA A40 535",
+                            .update = {.mean = 100ms, .spread = 1ms, .p99 = 103ms},
+                            .window = 101ms};
+  const std::vector<KeptUpdate> read = parse_updates(to_json({gauge}));
+  ASSERT_THAT(read, SizeIs(1));
+  EXPECT_EQ(read[0].window, std::nullopt);
+}
+
 TEST(KeptUpdates, AreNotThoseOfAnotherDriver) {
   KeptUpdate other = kOfA40;
   other.sensor = "nvml energy nvidia_gpu NVIDIA A40 550";

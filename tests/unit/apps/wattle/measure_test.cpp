@@ -127,7 +127,7 @@ TEST(Measure, ReadsEachQuantityThroughTheFirstInterfaceThatShowsIt) {
   std::vector<Survey> surveys;
   surveys.push_back(source("perf"));
   surveys.push_back(source("powercap"));
-  const std::vector<MeasuredChannel> measured = measure(surveys);
+  const std::vector<MeasuredChannel> measured = measure(surveys, std::chrono::nanoseconds(0));
   ASSERT_EQ(measured.size(), 1U);
   EXPECT_EQ(measured[0].channel.source, "perf");
   EXPECT_GT(measured[0].seen->readings, 0U);
