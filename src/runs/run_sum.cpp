@@ -104,7 +104,7 @@ bool is_in_step(std::span<const SummedRun> runs, UpdateBand band, double most_fa
   return are_in_step(starts, band, most_false / 2.0) || are_in_step(ends, band, most_false / 2.0);
 }
 
-/// What a run adds by chance, and what it adds in step, if sensors of this band are.
+/// Moves what sensors of this band add from what is by chance to what is in step.
 void move_to_in_step(SummedRun& run, UpdateBand band, double& in_step_j) {
   for (SensorPart& sensor : run.sensors) {
     if (sensor.updates != band) continue;

@@ -35,14 +35,14 @@ struct SummedRun {
   std::vector<SensorPart> sensors{};
 };
 
-/// Of a sum.
+/// The ± of a sum, and whether runs in it are in step.
 struct RunSum {
   Joules uncertainty{};
   Joules common{};
   bool is_in_step = false;
 };
 
-/// What is added up of a run. Sensors whose update interval is not known have no part.
+/// A run as it is added up. Sensors whose update interval is not known have no part.
 [[nodiscard]] SummedRun summed_run(const Report& record);
 
 /// True if `times_s` are nearer to one phase of some rate in the band than `most_false` of all
@@ -51,7 +51,7 @@ struct RunSum {
 /// never in step.
 [[nodiscard]] bool are_in_step(std::span<const double> times_s, UpdateBand band, double most_false);
 
-/// Runs that start, or end, at the same phase of a sensor's updates have the same error each time.
+/// Runs that start, or end, at the same phase of a sensor's updates have the same error every time.
 /// So of these the independent parts of that sensor add up, and the flag `in_step` is due:
 ///
 ///   U^2 = sum of I_i^2 + (sum of C_i)^2 + (sum of I_i of runs in step)^2

@@ -246,7 +246,7 @@ std::vector<std::pair<Channel, std::string>> kinds_of(const std::vector<Survey>&
   return kinds;
 }
 
-/// What later runs use of it; absent where they have nothing of it.
+/// The part that later runs use; absent where there is none.
 std::optional<KeptUpdate> kept_of(const MeasuredChannel& found, const std::string& kind) {
   if (found.window && found.window->found) {
     return KeptUpdate{kind, update_of(*found.window->found), window_of(*found.window->found)};
@@ -300,9 +300,9 @@ struct RawSensors {
     command
         .add_option(
             "--watch-load", watched,
-            "With --measure: also find out how much of the time power gauges of GPUs see, "
-            "in SECONDS (30 or more). Meanwhile a program of yours turns the load on and off "
-            "every 0.3 to 1 s, at no whole multiple of 0.1 s")
+            "With --measure: also find out how much of the time power gauges of GPUs see. For "
+            "SECONDS (30 or more) a program of yours turns the load on and off, every 0.3 to "
+            "1 s and at no whole multiple of 0.1 s")
         ->type_name("SECONDS");
   }
   [[nodiscard]] SensorsOptions checked(const CommandLine& /*line*/) const {

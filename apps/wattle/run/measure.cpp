@@ -246,7 +246,7 @@ const MeasuredChannel* find(const std::vector<MeasuredChannel>& measured,
 }
 
 UpdateInterval update_of(const GaugeWindowFound& found) noexcept {
-  // Of boards of one kind, and of one board over time.
+  // Boards of one kind differ by that.
   constexpr double kSpread = 0.01;
   constexpr double kP99 = 1.025;
   const auto in_ns = [](double seconds) { return nanoseconds(std::llround(seconds * 1e9)); };

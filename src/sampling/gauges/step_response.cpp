@@ -12,7 +12,7 @@ namespace wattle {
 namespace {
 
 constexpr std::size_t kFewestSteps = 20;
-/// Of the difference of both powers: less than this from one of them is that power.
+/// A value is at one of both powers if it is nearer to it than this part of their difference.
 constexpr double kNear = 0.1;
 /// Both powers differ by this part of the higher one at least.
 constexpr double kLeastStep = 0.1;
@@ -187,7 +187,7 @@ double GaugeWindowFound::coverage() const noexcept { return std::min(1.0, window
 GaugeWindowAnswer find_window(std::span<const TimedValue> counter,
                               std::span<const TimedValue> gauge) {
   constexpr std::string_view kNoLoad =
-      "the load did not turn on and off at least 20 times, for two updates each time";
+      "the load did not turn on and off at least 20 times, for two updates at least";
   if (counter.size() < 2 * kFewestSteps || gauge.size() < kFewestSteps) return because(kNoLoad);
   const std::vector<double> powers = powers_of(counter);
   std::vector<double> values;
@@ -226,9 +226,9 @@ GaugeWindowAnswer find_window(std::span<const TimedValue> counter,
 namespace {
 
 /// The values of one channel, each once.
-class Shown {
+class DistinctValues {
  public:
-  explicit Shown(const Channel& channel) : scale_(channel.scale()) {}
+  explicit DistinctValues(const Channel& channel) : scale_(channel.scale()) {}
 
   void add(const Reading& reading) {
     if (reading.status != ReadStatus::ok) return;
@@ -272,7 +272,7 @@ std::vector<WatchedGauge> watch_gauges(Sensor& sensor, std::chrono::nanoseconds 
     if (counters.none()) watched.back().answer = because("it has no energy counter beside it");
   }
   if (watched.empty() || counters.none()) return watched;
-  std::vector<Shown> shown(channels.begin(), channels.end());
+  std::vector<DistinctValues> shown(channels.begin(), channels.end());
   std::vector<Reading> readings(channels.size());
   const TimePoint end = clock.now() + length;
   while (clock.now() < end && goes_on()) {

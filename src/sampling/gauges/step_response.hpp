@@ -1,5 +1,5 @@
-// What part of the time a gauge of power sees, found from a load that turns on and off beside an
-// energy counter.
+// The part of the time that a gauge of power sees, found from a load that turns on and off beside
+// an energy counter.
 #pragma once
 
 #include <chrono>
@@ -55,7 +55,7 @@ struct GaugeWindowAnswer {
 [[nodiscard]] GaugeWindowAnswer find_window(std::span<const TimedValue> counter,
                                             std::span<const TimedValue> gauge);
 
-/// Of one sensor: a counter and the gauges beside it.
+/// A gauge beside a counter.
 struct WatchedGauge {
   std::size_t channel = 0;  ///< of the gauge, among those of the sensor
   GaugeWindowAnswer answer{};
