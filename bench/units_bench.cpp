@@ -56,6 +56,23 @@ void begin_and_end(benchmark::State& state) {
 BENCHMARK(begin_and_end)->Arg(0)->Arg(255)->Arg(100'000)->UseRealTime();
 BENCHMARK(begin_and_end)->Arg(0)->Threads(2)->UseRealTime();
 
+/// With the CPU time of its thread at both ends.
+void begin_and_end_by_cpu_time(benchmark::State& state) {
+  std::vector<wattle::WorkUnit> others;
+  const wattle::UnitOptions by_cpu_time{.by = wattle::UnitRule::cpu_time};
+  for (std::int64_t i = 0; i < state.range(0); ++i) {
+    others.push_back(units().begin("other", by_cpu_time));
+  }
+  for (auto _ : state) {
+    wattle::WorkUnit unit = units().begin("request", by_cpu_time);
+    unit.add(1.0);
+    unit.end();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(begin_and_end_by_cpu_time)->Arg(0)->Arg(100'000)->UseRealTime();
+BENCHMARK(begin_and_end_by_cpu_time)->Arg(0)->Threads(2)->UseRealTime();
+
 /// All that the program and the thread of the units do for one of them.
 void with_its_share(benchmark::State& state) {
   for (auto _ : state) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <queue>
+#include <utility>
 
 #include "lab/random.hpp"
 #include "units/unit_book.hpp"
@@ -29,12 +30,14 @@ class SetClock final : public TimeSource {
   std::int64_t ns_ = kBeginNs;
 };
 
-/// When units start and end.
+/// When units start and end, and when their threads compute less.
 struct Change {
+  enum class ChangeKind : std::uint8_t { start, calm, end };
   double at_s = 0.0;
   std::size_t load = 0;
   std::size_t unit = 0;
-  bool starts = false;
+  ChangeKind kind = ChangeKind::start;
+  double power = 1.0;  ///< of the unit from then on, in the watts of its load
 };
 
 /// Levels that hold for a random time each.
@@ -62,6 +65,19 @@ struct Script {
   std::size_t units = 0;
 };
 
+void add_unit(Script& script, const UnitLoad& load, std::size_t place, double at_s, double length_s,
+              Random& random) {
+  using Kind = Change::ChangeKind;
+  const double cores = load.cores * (load.cores > 0.0 ? random.uniform(0.5, 1.5) : 0.0);
+  const double most = load.cores > 0.0 ? 1.5 * cores : 1.0;
+  script.changes.push_back({at_s, place, script.units, Kind::start, most});
+  if (load.cores > 0.0) {
+    script.changes.push_back({at_s + length_s / 3.0, place, script.units, Kind::calm, 0.5 * most});
+  }
+  script.changes.push_back({at_s + length_s, place, script.units, Kind::end, 0.0});
+  ++script.units;
+}
+
 Script script_of(const UnitWorld& world, Random& random) {
   Script script;
   const double end_s = world.lead_s + world.length_s;
@@ -85,9 +101,7 @@ Script script_of(const UnitWorld& world, Random& random) {
         }
       }
       if (at_s >= end_s) break;
-      script.changes.push_back({at_s, i, script.units, true});
-      script.changes.push_back({at_s + length_s, i, script.units, false});
-      ++script.units;
+      add_unit(script, load, i, at_s, length_s, random);
       if (load.is_in_turn) at_s += length_s;
     }
   }
@@ -133,10 +147,11 @@ class Power {
 Power power_of(const UnitWorld& world, const Script& script) {
   Power power(world);
   double above_w = 0.0;
+  std::vector<double> of_units(script.units, 0.0);
   power.add(0.0, 0.0);
   for (const Change& change : script.changes) {
-    const double watts = world.loads[change.load].watts;
-    above_w += change.starts ? watts : -watts;
+    const double watts = world.loads[change.load].watts * change.power;
+    above_w += watts - std::exchange(of_units[change.unit], watts);
     const double limited =
         world.limit_w > 0.0 ? above_w / (1.0 + above_w / world.limit_w) : above_w;
     power.add(change.at_s, limited);
@@ -190,6 +205,42 @@ class Updates {
   double next_s_ = 0.0;
 };
 
+/// The CPU time of the threads of units: each has one of its own.
+class WorldThreads final : public detail::ThreadClock {
+ public:
+  explicit WorldThreads(std::size_t units) : threads_(units) {}
+
+  void change(const Change& change) noexcept {
+    SimulatedThread& thread = threads_[change.unit];
+    thread.used_s += thread.cores * (change.at_s - thread.at_s);
+    thread.at_s = change.at_s;
+    thread.cores = change.power;
+  }
+  void set(double now_s) noexcept { now_s_ = now_s; }
+  [[nodiscard]] double used_s(std::size_t unit) const noexcept {
+    const SimulatedThread& thread = threads_[unit];
+    return thread.used_s + thread.cores * std::max(0.0, now_s_ - thread.at_s);
+  }
+  [[nodiscard]] detail::ThreadTime here() const noexcept override { return {}; }
+  [[nodiscard]] std::int64_t used_ns(std::int32_t thread) const noexcept override {
+    return static_cast<std::int64_t>(used_s(static_cast<std::size_t>(thread) - 1) * 1e9);
+  }
+  /// That of a unit.
+  [[nodiscard]] detail::ThreadTime of(std::size_t unit) const noexcept {
+    const auto thread = static_cast<std::int32_t>(unit + 1);
+    return {.thread = thread, .used_ns = used_ns(thread)};
+  }
+
+ private:
+  struct SimulatedThread {
+    double used_s = 0.0;
+    double at_s = 0.0;
+    double cores = 0.0;
+  };
+  std::vector<SimulatedThread> threads_;
+  double now_s_ = 0.0;
+};
+
 double closure_of(const UnitsReport& report) {
   double worst = 0.0;
   for (const UnitDomain& domain : report.domains) {
@@ -216,7 +267,8 @@ UnitOutcome simulate(const UnitWorld& world, std::uint64_t seed) {
     const double stated = world.idle_w + random.normal() * world.idle_doubt_w / 2.0;
     domain.idle = UnitIdlePower{domain.name, Watts(stated), Watts(world.idle_doubt_w)};
   }
-  detail::UnitBook book(events, tags, {domain}, {.idle = world.idle_share});
+  WorldThreads threads(script.units);
+  detail::UnitBook book(events, tags, {domain}, {.idle = world.idle_share, .threads = &threads});
 
   UnitOutcome outcome;
   std::vector<std::uint16_t> columns;
@@ -241,28 +293,37 @@ UnitOutcome simulate(const UnitWorld& world, std::uint64_t seed) {
   while (updates.next_s() < end_s) {
     for (; change != script.changes.end() && change->at_s < updates.next_s(); ++change) {
       clock.set(change->at_s);
+      threads.set(change->at_s);
+      threads.change(*change);
       Running& unit = running[change->unit];
-      if (change->starts) {
-        unit = {.started = *events.begin(columns[change->load], weight, 0),
+      const UnitLoad& load = world.loads[change->load];
+      const auto thread = load.cores > 0.0 ? threads.of(change->unit) : detail::ThreadTime{};
+      if (change->kind == Change::ChangeKind::start) {
+        unit = {.started = *events.begin(columns[change->load], weight, 0, thread),
                 .begin_s = change->at_s};
-        continue;
       }
+      if (change->kind != Change::ChangeKind::end) continue;
       (void)events.leave({.weight = weight,
+                          .used_ns = thread.used_ns,
                           .slot = detail::slot_of(unit.started.id),
+                          .thread = thread.thread,
                           .column = columns[change->load],
                           .kind = detail::UnitEvent::EventKind::end},
                          unit.started.at_ns);
       UnitTruth& truth = outcome.truth[change->load];
       ++truth.count;
-      truth.joules += world.loads[change->load].watts * (change->at_s - unit.begin_s);
+      truth.joules += load.watts * (load.cores > 0.0 ? threads.used_s(change->unit)
+                                                     : change->at_s - unit.begin_s);
     }
     clock.set(updates.next_s());
+    threads.set(updates.next_s());
     book.add(0, updates.take());
     if (updates.next_s() < settled_s + 0.05) continue;
     settled_s = updates.next_s();
     book.settle(done);
   }
   clock.set(end_s + 1.0);
+  threads.set(end_s + 1.0);
   book.settle(done);
   outcome.report = book.report();
   outcome.closure = closure_of(outcome.report);

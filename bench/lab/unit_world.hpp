@@ -19,6 +19,9 @@ struct UnitLoad {
   double swing = 0.8;       ///< part by which the load goes up and down
   double swing_s = 3.0;     ///< for how long, on average
   bool is_in_turn = false;  ///< one starts when the one before has ended and a pause is over
+  /// CPU cores that the thread of a unit uses: twice as many in the first third of its life as in
+  /// the rest. `watts` are then those of a core, and units are divided by CPU time. 0: by weight.
+  double cores = 0.0;
 };
 
 struct UnitWorld {

@@ -47,6 +47,12 @@ enum class IdleShare : std::uint8_t {
   kept,      ///< nobody: it is `UnitBalance::idle`
 };
 
+/// By what a unit has its part of the power of CPUs and of everything else that is no GPU.
+enum class UnitRule : std::uint8_t {
+  weight,    ///< by its weight, while it runs
+  cpu_time,  ///< by the CPU time of the thread that started it
+};
+
 /// The power of a domain while no unit runs. Threads: a value type.
 struct UnitIdlePower {
   std::string domain;  ///< "package_0"
@@ -82,6 +88,8 @@ struct UnitEnergy {
   MeasuredEnergy energy{};
   /// From `UnitOptions`; empty: none was given, or it was not valid.
   std::string traceparent{};
+  /// Its part of the CPU time of its threads; absent if its share of CPUs is by weight.
+  std::optional<Seconds> cpu_time{};
 };
 
 /// An energy and its 95 % interval. Threads: a value type.
@@ -235,6 +243,12 @@ struct UnitOptions {
   /// The trace that the unit belongs to, as in the HTTP header of that name (W3C Trace Context);
   /// kept for `UnitEnergy`. Empty: none. What is not valid is ignored.
   std::string_view traceparent{};
+  /// With `cpu_time` a thread that computes all the time counts as much as a unit of the weight 1
+  /// that is divided by weight. Units that run on one thread at once divide its CPU time by their
+  /// weights. `WorkUnit::phase` takes the thread that calls it from then on. Where the clock of the
+  /// thread cannot be read, the weight counts. Costs a system call more at the start and at the
+  /// end.
+  UnitRule by = UnitRule::weight;
 };
 
 /// A unit that runs. It ends with this object if not before. Threads: one at a time, not always the
@@ -251,7 +265,8 @@ class WATTLE_EXPORT WorkUnit {
 
   /// Counts work that was done in it: tokens, rows. What is not a finite number above 0 is ignored.
   void add(double work) noexcept;
-  /// A phase of it starts; the one before ends. `weight` as in `UnitOptions`. Throws
+  /// A phase of it starts; the one before ends. With `UnitRule::cpu_time` the CPU time of the
+  /// calling thread counts from now on. `weight` as in `UnitOptions`. Throws
   /// `InvalidArgument` for another weight. Does nothing after the end.
   void phase(std::string_view name, double weight = 1.0);
   /// A second time it does nothing but count (`UnitsReport::ended_twice`). In a child of `fork` it
@@ -273,9 +288,11 @@ class WATTLE_EXPORT WorkUnit {
   std::int64_t last_ns_ = 0;  ///< of its last event
   std::int64_t weight_ = 0;
   double work_ = 0.0;
+  std::int32_t thread_ = 0;  ///< whose CPU time counts; 0: none
   std::uint16_t tag_ = 0;
   std::uint16_t column_ = 0;
   std::uint8_t gpu_ = 0;
+  UnitRule by_ = UnitRule::weight;
   bool is_running_ = false;
 };
 

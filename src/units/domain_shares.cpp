@@ -97,17 +97,15 @@ bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns)
       interval_.uncertainty_j = reading.energy.uncertainty.si();
     }
     end_ns_ = interval_.end_ns;
-    double weight_s = 0.0;
-    double covered_s = 0.0;
-    measure_weights(log, weight_s, covered_s);
-    share_out(interval_, weight_s, covered_s);
+    share_out(interval_, measure_weights(log));
     now_ns_ = interval_.begin_ns;
     return true;
   }
   return false;
 }
 
-void DomainShares::measure_weights(const UnitEventLog& log, double& weight_s, double& covered_s) {
+DomainShares::WeightTimes DomainShares::measure_weights(const UnitEventLog& log) {
+  WeightTimes times;
   const std::uint64_t first = next_;
   const std::int64_t weight = weight_;
   std::int64_t running = running_;
@@ -116,26 +114,31 @@ void DomainShares::measure_weights(const UnitEventLog& log, double& weight_s, do
   const auto pass = [&](std::int64_t at_ns) {
     if (running > 0) {
       const double length_s = seconds_of_ns(at_ns - before_ns);
-      weight_s += weight_of(weight_) * length_s;
+      times.weight_s += weight_of(weight_) * length_s;
       running_s += static_cast<double>(running) * length_s;
-      covered_s += length_s;
+      times.covered_s += length_s;
     }
     before_ns = at_ns;
   };
   visit_events(log, [&](const UnitEvent& event, std::int64_t at_ns) {
     pass(at_ns);
-    weight_ += event.adds_weight() ? event.weight : -event.weight;
-    running += event.adds_weight() ? 1 : -1;
+    weight_ += is_by_thread(event) ? event.step : event.weight_change();
+    if (event.adds_weight()) ++running;
+    if (event.removes_weight()) --running;
   });
   pass(interval_.end_ns);
   next_ = first;
   weight_ = weight;
-  covered_s_ += covered_s;
+  covered_s_ += times.covered_s;
   running_s_ += running_s;
+  return times;
 }
 
-void DomainShares::share_out(SharedInterval& interval, double weight_s, double covered_s) {
+void DomainShares::share_out(SharedInterval& interval, const WeightTimes& times) {
   const double length_s = seconds_of_ns(interval.end_ns - interval.begin_ns);
+  const double weight_s = times.weight_s;
+  const double covered_s = times.covered_s;
+  // Units that all wait have no weight by the CPU time of their threads.
   const bool has_units = weight_s > 0.0;
   const auto idle_power = idle();
   lengths_s_ += length_s;
@@ -145,8 +148,8 @@ void DomainShares::share_out(SharedInterval& interval, double weight_s, double c
     interval.unknown_s = length_s;
   }
   balance_.unknown += Seconds(interval.unknown_s);
-  if (has_units) last_unit_ns_ = interval.end_ns;
-  if (has_units) interval.unknown = interval.unknown_s / covered_s;
+  if (covered_s > 0.0) last_unit_ns_ = interval.end_ns;
+  if (covered_s > 0.0) interval.unknown = interval.unknown_s / covered_s;
   if (has_units != had_units_ && interval.joules) {
     doubt_.measured_j2 += interval.uncertainty_j * interval.uncertainty_j;
   }
@@ -157,7 +160,7 @@ void DomainShares::share_out(SharedInterval& interval, double weight_s, double c
   balance_.measured += Joules(joules);
   if (!has_units) {
     balance_.without_units += Joules(joules);
-    watch_idle(interval);
+    if (!(covered_s > 0.0)) watch_idle(interval);
     return;
   }
   const double known_s = length_s - interval.unknown_s;
@@ -179,7 +182,9 @@ void DomainShares::share_out(SharedInterval& interval, double weight_s, double c
   // An end lies somewhere in the interval, whose power may have changed within it.
   const double mean_weight = weight_s / covered_s;
   const double measured = interval.uncertainty_j / mean_weight;
-  const double placed = std::abs(interval.rate - last_rate_) * covered_s;
+  double placed = std::abs(interval.rate - last_rate_) * covered_s;
+  // Joules per weight have no bound where threads hardly compute. What was measured has one.
+  if (!threads_.empty()) placed = std::min(placed, interval.whole_j);
   interval.edge_j2 = measured * measured / 2.0 + placed * placed / 12.0;
   last_rate_ = interval.rate;
 }
@@ -204,16 +209,34 @@ void DomainShares::advance(std::int64_t at_ns) noexcept {
   now_ns_ = at_ns;
 }
 
-void DomainShares::enter(const UnitEvent& event, std::int64_t at_ns) {
+const ThreadCurve* DomainShares::change(const UnitEvent& event, std::int64_t at_ns,
+                                        std::int64_t units) {
   advance(at_ns);
-  weight_ += event.weight;
-  ++running_;
+  running_ += units;
+  if (!is_by_thread(event)) {
+    weight_ += event.weight_change();
+    return nullptr;
+  }
+  weight_ += event.step;
+  const auto place = static_cast<std::size_t>(event.thread);
+  if (place >= threads_.size()) threads_.resize(place + 1);
+  ThreadCurve& thread = threads_[place];
+  thread.advance(sum_);
+  thread.apply(event);
+  return &thread;
+}
+
+void DomainShares::enter(const UnitEvent& event, std::int64_t at_ns) {
+  const ThreadCurve* const thread = change(event, at_ns, 1);
+  const double part = thread != nullptr ? thread->part() : 1.0;
   if (event.slot >= starts_.size()) starts_.resize(event.slot + std::size_t{1});
   ShareStart& start = starts_[event.slot];
   const bool is_first = event.kind == UnitEvent::EventKind::begin;
-  start = {.sum = sum_,
+  start = {.sum = thread != nullptr ? thread->per_weight : sum_,
+           .whole_sum = sum_,
+           .thread = thread != nullptr ? event.thread : 0,
            .unknown = unknown_,
-           .edge_j2 = interval_.edge_j2,
+           .edge_j2 = part * part * interval_.edge_j2,
            .weight = event.weight,
            .interval = interval_number_,
            .unit_unknown = is_first ? unknown_ : start.unit_unknown,
@@ -222,19 +245,23 @@ void DomainShares::enter(const UnitEvent& event, std::int64_t at_ns) {
 }
 
 UnitShare DomainShares::leave(const UnitEvent& event, std::int64_t at_ns) {
-  advance(at_ns);
-  weight_ -= event.weight;
-  --running_;
   ShareStart& start = starts_[event.slot];
+  // Before the event, which changes the load of the thread.
+  double part = start.thread != 0 ? threads_[static_cast<std::size_t>(start.thread)].part() : 1.0;
+  const ThreadCurve* const thread = change(event, at_ns, -1);
   const double weight = weight_of(event.weight);
-  UnitShare share{.joules = weight * (sum_ - start.sum),
+  const double sum = (thread != nullptr ? thread->per_weight : sum_) - start.sum;
+  UnitShare share{.joules = weight * sum,
                   .unknown_s = unknown_ - start.unknown,
                   .unit_unknown_s = unknown_ - start.unit_unknown,
                   .is_short = start.unit_interval == interval_number_};
   const bool is_within = start.interval == interval_number_;
-  share.variance_j2 =
-      weight * weight *
-      (is_within ? interval_.whole_j * interval_.whole_j : start.edge_j2 + interval_.edge_j2);
+  if (is_within && thread != nullptr) {  // on average
+    const double whole = sum_ - start.whole_sum;
+    part = whole != 0.0 ? sum / whole : 0.0;
+  }
+  const double edge_j2 = is_within ? interval_.whole_j * interval_.whole_j : interval_.edge_j2;
+  share.variance_j2 = weight * weight * (part * part * edge_j2 + (is_within ? 0.0 : start.edge_j2));
   start.is_in = false;
   balance_.units += Joules(share.joules);
   return share;
@@ -248,7 +275,14 @@ void DomainShares::finish_interval() noexcept {
 UnitBalance DomainShares::balance() const {
   UnitBalance balance = balance_;
   for (const ShareStart& start : starts_) {
-    if (start.is_in) balance.running += Joules(weight_of(start.weight) * (sum_ - start.sum));
+    if (!start.is_in) continue;
+    double now = sum_;
+    if (start.thread != 0) {
+      ThreadCurve thread = threads_[static_cast<std::size_t>(start.thread)];
+      thread.advance(sum_);
+      now = thread.per_weight;
+    }
+    balance.running += Joules(weight_of(start.weight) * (now - start.sum));
   }
   return balance;
 }

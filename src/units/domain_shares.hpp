@@ -3,7 +3,8 @@
 // On each interval between two readings, r = (energy - idle power x length) / integral of the
 // running weight: joules per weight and second. The sum of r over time, S, has its knots at
 // readings alone, and grows while a unit runs. So a unit of weight w has w (S(end) - S(begin)), and
-// all units of an interval have its energy together.
+// all units of an interval have its energy together. Where units are divided by CPU time, the load
+// of their threads is the weight, and a thread has a curve of its own, which grows with S.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/numbers/moments.hpp"
+#include "units/thread_loads.hpp"
 #include "units/unit_events.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/work_units.hpp"
@@ -43,12 +45,6 @@ struct UnitShare {
   double variance_j2 = 0.0;     ///< of k = 2: the square of the ±
   double unit_unknown_s = 0.0;  ///< of the unit with all of its phases so far
   bool is_short = false;        ///< the unit lies between two readings
-};
-
-/// The events of all units that any domain still needs, in order.
-struct UnitEventLog {
-  std::vector<UnitEvent> events;
-  std::uint64_t first = 0;  ///< the number of events[0]
 };
 
 /// The power while no unit runs. Threads: one at a time.
@@ -90,8 +86,10 @@ class DomainShares {
       visit_events(log, [&](const UnitEvent& event, std::int64_t at_ns) {
         if (event.adds_weight()) {
           enter(event, at_ns);
-        } else {
+        } else if (event.removes_weight()) {
           ends(event, leave(event, at_ns));
+        } else {
+          (void)change(event, at_ns, 0);
         }
       });
       finish_interval();
@@ -103,7 +101,13 @@ class DomainShares {
   [[nodiscard]] std::int64_t lag_ns() const noexcept { return lag_ns_; }
 
   [[nodiscard]] bool takes_part(const UnitEvent& event) const noexcept {
-    return domain_.gpu == 0 || event.gpu == 0 || event.gpu == domain_.gpu;
+    if (domain_.gpu == 0) return true;
+    return event.kind != UnitEvent::EventKind::sample &&
+           (event.gpu == 0 || event.gpu == domain_.gpu);
+  }
+  /// The event is of a unit that has its share here by the CPU time of a thread.
+  [[nodiscard]] bool is_by_thread(const UnitEvent& event) const noexcept {
+    return domain_.gpu == 0 && event.thread != 0;
   }
   /// The number of the first event that was not divided yet.
   [[nodiscard]] std::uint64_t next_event() const noexcept { return next_; }
@@ -137,9 +141,16 @@ class DomainShares {
     double edge_j2 = 0.0;  ///< square of the ± of an end in it, per square of weight
     double whole_j = 0.0;  ///< per weight, if it ran all the time
   };
+  /// Integrals of an interval.
+  struct WeightTimes {
+    double weight_s = 0.0;
+    double covered_s = 0.0;  ///< while a unit ran
+  };
   /// A unit's or a phase's start.
   struct ShareStart {
-    double sum = 0.0;
+    double sum = 0.0;        ///< S; of a thread its curve
+    double whole_sum = 0.0;  ///< S
+    std::int32_t thread = 0;
     double unknown = 0.0;
     double edge_j2 = 0.0;
     std::int64_t weight = 0;
@@ -150,12 +161,14 @@ class DomainShares {
   };
 
   bool take_interval(const UnitEventLog& log, std::int64_t until_ns);
-  void share_out(SharedInterval& interval, double weight_s, double covered_s);
-  void measure_weights(const UnitEventLog& log, double& weight_s, double& covered_s);
+  void share_out(SharedInterval& interval, const WeightTimes& times);
+  [[nodiscard]] WeightTimes measure_weights(const UnitEventLog& log);
   void watch_idle(const SharedInterval& interval);
   void enter(const UnitEvent& event, std::int64_t at_ns);
   UnitShare leave(const UnitEvent& event, std::int64_t at_ns);
   void advance(std::int64_t at_ns) noexcept;
+  /// So many more units run from the event on. Returns the curve of its thread; null: it has none.
+  const ThreadCurve* change(const UnitEvent& event, std::int64_t at_ns, std::int64_t units);
   void finish_interval() noexcept;
 
   /// Calls `visit` for the events of the interval that this domain takes part in.
@@ -180,7 +193,8 @@ class DomainShares {
 
   std::int64_t end_ns_ = 0;
   std::uint64_t next_ = 0;
-  std::vector<ShareStart> starts_;  ///< by slot
+  std::vector<ShareStart> starts_;    ///< by slot
+  std::vector<ThreadCurve> threads_;  ///< by the small number of a thread
   SharedInterval interval_{};
   std::uint64_t interval_number_ = 0;
 

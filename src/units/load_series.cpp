@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/numbers/student.hpp"
+#include "units/unit_events.hpp"
 #include "units/unit_time.hpp"
 
 namespace wattle::detail {
@@ -64,13 +65,13 @@ void LoadSeries::drop_from_grid(std::size_t count) {
   grid_first_ns_ += static_cast<std::int64_t>(count) * kGridNs;
 }
 
-void LoadSeries::add(const UnitEvent& event) {
-  pass_grid(event.at_ns);
-  const std::size_t column = column_of(event.column);
+void LoadSeries::add(std::int64_t at_ns, std::uint16_t tag, std::int64_t weight) {
+  pass_grid(at_ns);
+  const std::size_t column = column_of(tag);
   integrals_.at(column) += static_cast<double>(running_.at(column)) * kWeightStep * kSecondsPerNs *
-                           static_cast<double>(event.at_ns - since_ns_.at(column));
-  since_ns_.at(column) = event.at_ns;
-  running_.at(column) += event.adds_weight() ? event.weight : -event.weight;
+                           static_cast<double>(at_ns - since_ns_.at(column));
+  since_ns_.at(column) = at_ns;
+  running_.at(column) += weight;
 }
 
 void LoadSeries::add_energy(std::int64_t begin_ns, std::int64_t end_ns,

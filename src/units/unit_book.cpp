@@ -22,7 +22,11 @@ bool is_unknown(double unknown_s) noexcept { return unknown_s > 1e-9; }
 
 UnitBook::UnitBook(UnitEvents& events, const UnitTags& tags, std::vector<DividedDomain> domains,
                    const UnitBookOptions& options)
-    : events_(events), tags_(tags), options_(options), kept_(options.kept_results) {
+    : events_(events),
+      tags_(tags),
+      options_(options),
+      steps_(options.threads),
+      kept_(options.kept_results) {
   for (DividedDomain& domain : domains) {
     shares_.emplace_back(std::move(domain), options.idle);
     if (options.lag) shares_.back().set_lag(options.lag->count());
@@ -49,7 +53,13 @@ void UnitBook::settle(const std::function<void(const UnitEnergy&)>& done) {
     ended_.resize(columns);
     for (std::vector<double>& of_domain : weight_s_) of_domain.resize(columns);
   }
-  for (std::size_t i = known; i < log_.events.size(); ++i) note(log_.events[i]);
+  for (std::size_t i = known; i < log_.events.size(); ++i) steps_.note(log_, i);
+  // How the load of a thread goes on from its last event is seen the next time.
+  const std::uint64_t sampled = log_.first + log_.events.size();
+  steps_.sample(log_, until_ns);
+  for (; noted_ < sampled; ++noted_) {
+    note(log_.events[static_cast<std::size_t>(noted_ - log_.first)]);
+  }
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     LoadSeries& series = series_[i];
     series.advance(until_ns);
@@ -66,6 +76,10 @@ void UnitBook::settle(const std::function<void(const UnitEnergy&)>& done) {
 
 /// The state of a unit as soon as an event arrives.
 void UnitBook::note(const UnitEvent& event) {
+  if (event.kind == UnitEvent::EventKind::sample) {
+    OpenUnit none;
+    return note_loads(event, none);
+  }
   if (event.slot >= units_.size()) units_.resize(event.slot + std::size_t{1});
   OpenUnit& unit = units_[event.slot];
   if (event.kind == UnitEvent::EventKind::begin) {
@@ -79,17 +93,9 @@ void UnitBook::note(const UnitEvent& event) {
             .running = ++running_,
             .phase_ns = event.at_ns};
   }
-  for (std::size_t i = 0; i < shares_.size(); ++i) {
-    if (!shares_[i].takes_part(event)) continue;
-    series_[i].add(event);
-    if (event.kind == UnitEvent::EventKind::begin) ++unit.domains;
-    if (event.adds_weight()) continue;
-    weight_s_[i][event.column] += static_cast<double>(event.weight) * kWeightStep *
-                                  seconds_of_ns(event.at_ns - unit.phase_ns);
-  }
-  if (event.kind == UnitEvent::EventKind::enter) unit.phase_ns = event.at_ns;
+  note_loads(event, unit);
   if (event.kind == UnitEvent::EventKind::end) ++ended_[unit.tag];
-  if (!event.adds_weight() && event.column != unit.tag) note_phase(event, unit);
+  if (event.removes_weight() && event.column != unit.tag) note_phase(event, unit);
   if (event.kind != UnitEvent::EventKind::end) return;
   unit.life = Life::waiting;
   unit.end_ns = event.at_ns;
@@ -99,6 +105,35 @@ void UnitBook::note(const UnitEvent& event) {
   if (unit.domains > 0) return;
   unit.unknown_s = seconds_of_ns(unit.end_ns - unit.begin_ns);  // nothing is measured
   finish(unit);
+}
+
+/// How much of each tag runs from now on, and what has run until now.
+void UnitBook::note_loads(const UnitEvent& event, OpenUnit& unit) {
+  const bool is_by_thread = event.thread != 0;
+  const auto changes =
+      is_by_thread ? loads_.pass(event) : std::span<const ThreadLoads::LoadChange>();
+  const double cpu_s = is_by_thread ? loads_.per_weight_s(event.thread) : 0.0;
+  const double weight = static_cast<double>(event.weight) * kWeightStep;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (!shares_[i].takes_part(event)) continue;
+    if (event.kind == UnitEvent::EventKind::begin) ++unit.domains;
+    const bool is_by_cpu = shares_[i].is_by_thread(event);
+    if (is_by_cpu) {
+      for (const auto& change : changes) series_[i].add(event.at_ns, change.column, change.weight);
+    } else {
+      series_[i].add(event.at_ns, event.column, event.weight_change());
+    }
+    if (!event.removes_weight()) continue;
+    const double ran_s =
+        is_by_cpu ? cpu_s - unit.phase_cpu_s : seconds_of_ns(event.at_ns - unit.phase_ns);
+    weight_s_[i][event.column] += weight * ran_s;
+  }
+  if (event.removes_weight() && is_by_thread) {
+    unit.cpu_s = unit.cpu_s.value_or(0.0) + weight * (cpu_s - unit.phase_cpu_s);
+  }
+  if (!event.adds_weight()) return;
+  unit.phase_ns = event.at_ns;
+  unit.phase_cpu_s = cpu_s;
 }
 
 void UnitBook::note_phase(const UnitEvent& event, const OpenUnit& unit) {
@@ -159,6 +194,7 @@ void UnitBook::finish(OpenUnit& unit) {
 
 void UnitBook::drop_divided_events() {
   std::uint64_t next = log_.first + log_.events.size();
+  next = std::min(next, noted_);
   for (const DomainShares& shares : shares_) next = std::min(next, shares.next_event());
   const std::uint64_t divided = next - log_.first;
   // Moving the rest costs as much as it is long.
@@ -196,6 +232,7 @@ UnitEnergy UnitBook::energy_of(const OpenUnit& unit) const {
                     .weight = static_cast<double>(unit.weight) * kWeightStep,
                     .work = unit.work};
   if (unit.trace) energy.traceparent = traceparent_text(*unit.trace);
+  if (unit.cpu_s) energy.cpu_time = Seconds(*unit.cpu_s);
   const double length_s = seconds_of_ns(unit.end_ns - unit.begin_ns);
   const bool has_gap = is_unknown(unit.unknown_s);
   if (has_gap) {

@@ -14,6 +14,7 @@
 #include "units/domain_shares.hpp"
 #include "units/load_series.hpp"
 #include "units/tag_figures.hpp"
+#include "units/thread_loads.hpp"
 #include "units/unit_events.hpp"
 #include "units/unit_tags.hpp"
 #include "units/unit_traces.hpp"
@@ -25,7 +26,8 @@ struct UnitBookOptions {
   IdleShare idle = IdleShare::to_units;
   std::optional<std::chrono::nanoseconds> lag{};
   std::size_t kept_results = 4096;
-  UnitTraces* traces = nullptr;  ///< outlives the book; null: units have none
+  UnitTraces* traces = nullptr;          ///< outlives the book; null: units have none
+  const ThreadClock* threads = nullptr;  ///< likewise
 };
 
 /// Threads: one at a time.
@@ -70,6 +72,8 @@ class UnitBook {
     bool is_short = false;
     std::uint64_t running = 0;            ///< units that ran when it started, itself included
     std::int64_t phase_ns = 0;            ///< when its phase started
+    double phase_cpu_s = 0.0;             ///< likewise, of the thread, for a unit of weight
+    std::optional<double> cpu_s{};        ///< its part of the CPU time of its threads
     std::optional<TraceContext> trace{};  ///< once it is final
   };
   /// A phase that was left, and whose energy is not final.
@@ -81,6 +85,7 @@ class UnitBook {
   };
 
   void note(const UnitEvent& event);
+  void note_loads(const UnitEvent& event, OpenUnit& unit);
   void note_phase(const UnitEvent& event, const OpenUnit& unit);
   void add_to_phase(const UnitEvent& event, const UnitShare& share);
   void add_share(const UnitEvent& event, const UnitShare& share);
@@ -101,6 +106,9 @@ class UnitBook {
   std::vector<DomainShares> shares_;
   std::vector<LoadSeries> series_;
   UnitEventLog log_;
+  std::uint64_t noted_ = 0;  ///< the number of the first event that was not noted
+  ThreadSteps steps_;
+  ThreadLoads loads_{};
   std::vector<OpenUnit> units_;                                         ///< by slot
   std::map<std::pair<std::int64_t, std::uint32_t>, LeftPhase> phases_;  ///< by end and slot
   std::vector<TagFigures> figures_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "units/thread_clock.hpp"
 #include "units/unit_events.hpp"
 #include "units/unit_tags.hpp"
 #include "units/unit_traces.hpp"
@@ -11,11 +12,15 @@ namespace wattle::detail {
 
 /// Threads: any, as its parts.
 struct UnitDesk {
-  UnitDesk(const TimeSource& clock, std::size_t most_tags) : events(clock), tags(most_tags) {}
+  /// The clocks outlive it.
+  UnitDesk(const TimeSource& clock, std::size_t most_tags,
+           const ThreadClock& thread_clock = machine_threads())
+      : events(clock), tags(most_tags), threads(thread_clock) {}
 
   UnitEvents events;
   UnitTags tags;
   UnitTraces traces;
+  const ThreadClock& threads;
 };
 
 }  // namespace wattle::detail

@@ -50,7 +50,8 @@ void UnitEvents::refill(Shard& shard) {
 }
 
 std::optional<UnitEvents::Started> UnitEvents::begin(std::uint16_t column, std::int64_t weight,
-                                                     std::uint8_t gpu) noexcept {
+                                                     std::uint8_t gpu,
+                                                     const ThreadTime& thread) noexcept {
   if (is_copy()) return std::nullopt;
   Shard& own = shard();
   const std::scoped_lock lock(own.mutex);
@@ -59,8 +60,13 @@ std::optional<UnitEvents::Started> UnitEvents::begin(std::uint16_t column, std::
     const UnitId id = own.free.back();
     // Read under the lock: who drains the shard afterwards misses no earlier event.
     const std::int64_t at_ns = now_in(own, 0);
-    own.events.push_back(
-        {.at_ns = at_ns, .weight = weight, .slot = slot_of(id), .column = column, .gpu = gpu});
+    own.events.push_back({.at_ns = at_ns,
+                          .weight = weight,
+                          .used_ns = thread.used_ns,
+                          .slot = slot_of(id),
+                          .thread = thread.thread,
+                          .column = column,
+                          .gpu = gpu});
     own.free.pop_back();
     ++own.begun;
     return Started{.id = id, .at_ns = at_ns};

@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/forks.hpp"
+#include "units/thread_clock.hpp"
 #include "wattle/work_units.hpp"
 
 namespace wattle::detail {
@@ -35,22 +36,42 @@ inline constexpr double kMostUnitWork = 1e18;
 /// A unit starts to have a weight, or no longer has it.
 struct UnitEvent {
   enum class EventKind : std::uint8_t {
-    begin,  ///< of the unit
-    enter,  ///< a phase
-    leave,  ///< what it was in before that phase
-    end,    ///< of the unit
+    begin,   ///< of the unit
+    enter,   ///< a phase
+    leave,   ///< what it was in before that phase
+    end,     ///< of the unit
+    sample,  ///< of no unit: the CPU time of a thread
   };
   [[nodiscard]] bool adds_weight() const noexcept { return kind <= EventKind::enter; }
+  [[nodiscard]] bool removes_weight() const noexcept {
+    return kind == EventKind::leave || kind == EventKind::end;
+  }
+  [[nodiscard]] std::int64_t weight_change() const noexcept {
+    if (adds_weight()) return weight;
+    return removes_weight() ? -weight : 0;
+  }
 
   std::int64_t at_ns = 0;   ///< of the steady clock
   std::int64_t weight = 0;  ///< in steps
   double work = 0.0;        ///< of an end
+  /// CPU time of `thread`; -1: not known.
+  std::int64_t used_ns = -1;
   std::uint32_t slot = 0;
+  /// By the CPU time of which the unit has its share of CPUs; 0: by its weight.
+  std::int32_t thread = 0;
+  /// By how much the load of `thread` changes here, in steps of weight. `ThreadSteps` finds it.
+  std::int32_t step = 0;
   std::uint16_t column = 0;  ///< of the tag or phase that it enters or leaves
   std::uint8_t gpu = 0;      ///< 0: all; else the number of the one GPU, from 1
   EventKind kind = EventKind::begin;
 };
-static_assert(sizeof(UnitEvent) == 32);
+static_assert(sizeof(UnitEvent) == 48);
+
+/// The events of all units that any domain still needs, in order.
+struct UnitEventLog {
+  std::vector<UnitEvent> events;
+  std::uint64_t first = 0;  ///< the number of events[0]
+};
 
 /// The place of a running unit in tables; it is used again after the unit.
 [[nodiscard]] constexpr std::uint32_t slot_of(UnitId id) noexcept {
@@ -69,8 +90,8 @@ class UnitEvents {
     std::int64_t at_ns = 0;
   };
   /// Absent if there is no memory, or in a child.
-  std::optional<Started> begin(std::uint16_t column, std::int64_t weight,
-                               std::uint8_t gpu) noexcept;
+  std::optional<Started> begin(std::uint16_t column, std::int64_t weight, std::uint8_t gpu,
+                               const ThreadTime& thread = {}) noexcept;
   /// Adds events of a unit whose last event was at `last_ns`. Stamps them with the present time,
   /// but later than that; returns it. `leaves` is an end or a leave.
   std::int64_t leave(UnitEvent leaves, std::int64_t last_ns,

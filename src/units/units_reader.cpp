@@ -73,10 +73,10 @@ bool is_divided(const std::optional<Domain>& domain, const WorkUnitsOptions& opt
 }  // namespace
 
 UnitsReader::UnitsReader(std::shared_ptr<MeteredDomains> domains, const WorkUnitsOptions& options,
-                         const TimeSource& clock)
+                         const TimeSource& clock, const ThreadClock& threads)
     : domains_(std::move(domains)),
       on_done_(options.on_done),
-      desk_((check(options), std::make_shared<UnitDesk>(clock, options.most_tags))),
+      desk_((check(options), std::make_shared<UnitDesk>(clock, options.most_tags, threads))),
       ends_(domains_->names()->size()) {
   std::vector<DividedDomain> divided;
   for (std::size_t i = 0; i < domains_->names()->size(); ++i) {
@@ -104,7 +104,8 @@ UnitsReader::UnitsReader(std::shared_ptr<MeteredDomains> domains, const WorkUnit
                 UnitBookOptions{.idle = options.idle,
                                 .lag = options.lag,
                                 .kept_results = options.kept_results,
-                                .traces = &desk_->traces});
+                                .traces = &desk_->traces,
+                                .threads = &desk_->threads});
 }
 
 /// Adds what a domain has shown since its last interval; nothing if its counter was not renewed.

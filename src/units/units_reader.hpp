@@ -22,10 +22,10 @@ namespace wattle::detail {
 /// Threads: any.
 class UnitsReader {
  public:
-  /// `clock` outlives it. Throws `InvalidArgument` for domains that overlap, and for options out of
-  /// their range.
+  /// The clocks outlive it. Throws `InvalidArgument` for domains that overlap, and for options out
+  /// of their range.
   UnitsReader(std::shared_ptr<MeteredDomains> domains, const WorkUnitsOptions& options,
-              const TimeSource& clock);
+              const TimeSource& clock, const ThreadClock& threads);
 
   /// Reads all sensors and divides what they show; true if no ended unit waits. Who comes second
   /// waits for the first.

@@ -27,6 +27,11 @@ std::int64_t checked_weight(double weight) {
   throw InvalidArgument("cannot start a unit: its weight must be a number from 1e-6 to 1e6");
 }
 
+/// The CPU time of the thread of a unit; -1: it has none.
+std::int64_t used_ns(const detail::UnitDesk& desk, std::int32_t thread) noexcept {
+  return thread != 0 ? desk.threads.used_ns(thread) : -1;
+}
+
 EnergyMeterOptions meter_options(const WorkUnitsOptions& options) {
   return {.domains = options.domains,
           .gpus = options.gpus,
@@ -46,6 +51,8 @@ WorkUnit& WorkUnit::operator=(WorkUnit&& other) noexcept {
   weight_ = other.weight_;
   work_ = other.work_;
   tag_ = other.tag_;
+  thread_ = other.thread_;
+  by_ = other.by_;
   column_ = other.column_;
   gpu_ = other.gpu_;
   is_running_ = std::exchange(other.is_running_, false);
@@ -62,14 +69,21 @@ void WorkUnit::phase(std::string_view name, double weight) {
   const std::int64_t steps = checked_weight(weight);
   if (!is_running_ || desk_ == nullptr || desk_->events.is_copy()) return;
   const detail::UnitEvent leaves{.weight = weight_,
+                                 .used_ns = used_ns(*desk_, thread_),
                                  .slot = detail::slot_of(id_),
+                                 .thread = thread_,
                                  .column = column_,
                                  .gpu = gpu_,
                                  .kind = detail::UnitEvent::EventKind::leave};
+  const detail::ThreadTime here =
+      by_ == UnitRule::cpu_time ? desk_->threads.here() : detail::ThreadTime{};
+  thread_ = here.thread;
   weight_ = steps;
   column_ = desk_->tags.column(name, tag_);
   const detail::UnitEvent enters{.weight = weight_,
+                                 .used_ns = here.used_ns,
                                  .slot = leaves.slot,
+                                 .thread = thread_,
                                  .column = column_,
                                  .gpu = gpu_,
                                  .kind = detail::UnitEvent::EventKind::enter};
@@ -86,7 +100,9 @@ void WorkUnit::end() noexcept {
   if (desk == nullptr) return;
   (void)desk->events.leave({.weight = weight_,
                             .work = work_,
+                            .used_ns = used_ns(*desk, thread_),
                             .slot = detail::slot_of(id_),
+                            .thread = thread_,
                             .column = column_,
                             .gpu = gpu_,
                             .kind = detail::UnitEvent::EventKind::end},
@@ -96,8 +112,8 @@ void WorkUnit::end() noexcept {
 /// The thread shares the reader: it may hang in a driver when all else ends.
 struct WorkUnits::Impl {
   Impl(std::shared_ptr<detail::MeteredDomains> domains, const WorkUnitsOptions& options,
-       const TimeSource& clock)
-      : reader(std::make_shared<detail::UnitsReader>(std::move(domains), options, clock)) {
+       const TimeSource& clock, const detail::ThreadClock& threads = detail::machine_threads())
+      : reader(std::make_shared<detail::UnitsReader>(std::move(domains), options, clock, threads)) {
     (void)reader->read();
   }
   Impl(const Impl&) = delete;
@@ -157,7 +173,11 @@ WorkUnit WorkUnits::begin(std::string_view tag, const UnitOptions& options) {
   if (desk.events.is_copy()) return unit;
   unit.tag_ = desk.tags.column(tag);
   unit.column_ = unit.tag_;
-  if (const auto started = desk.events.begin(unit.tag_, unit.weight_, unit.gpu_)) {
+  unit.by_ = options.by;
+  const detail::ThreadTime here =
+      options.by == UnitRule::cpu_time ? desk.threads.here() : detail::ThreadTime{};
+  unit.thread_ = here.thread;
+  if (const auto started = desk.events.begin(unit.tag_, unit.weight_, unit.gpu_, here)) {
     unit.desk_ = &desk;
     unit.id_ = started->id;
     unit.last_ns_ = started->at_ns;
@@ -189,8 +209,9 @@ void WorkUnits::stop() {
 }
 
 WorkUnits detail::WorkUnitsMaker::units(std::shared_ptr<MeteredDomains> domains,
-                                        const WorkUnitsOptions& options, const TimeSource& clock) {
-  return WorkUnits(std::make_unique<WorkUnits::Impl>(std::move(domains), options, clock));
+                                        const WorkUnitsOptions& options, const TimeSource& clock,
+                                        const ThreadClock& threads) {
+  return WorkUnits(std::make_unique<WorkUnits::Impl>(std::move(domains), options, clock, threads));
 }
 
 }  // namespace wattle

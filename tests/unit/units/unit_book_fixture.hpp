@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/played_threads.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "units/unit_book.hpp"
 
@@ -26,11 +27,13 @@ class UnitBookTest : public testing::Test {
     std::uint16_t column = 0;  ///< of the phase that it is in
     std::uint8_t gpu = 0;
     std::int64_t last_ns = 0;
+    std::int32_t thread = 0;  ///< by whose CPU time it is divided; 0: by weight
   };
 
   UnitBook& book(std::vector<DividedDomain> domains = {{.name = "package_0"}},
                  UnitBookOptions options = {.lag = 0ns}) {
     last_.assign(domains.size(), clock_.at());
+    options.threads = &threads_;
     book_.emplace(events_, tags_, std::move(domains), options);
     return *book_;
   }
@@ -41,10 +44,23 @@ class UnitBookTest : public testing::Test {
     unit.last_ns = unit.started.at_ns;
     return unit;
   }
+  /// One that is divided by the CPU time of a thread.
+  Unit begin_on(std::int32_t thread, const std::string& tag, double weight = 1.0,
+                std::uint8_t gpu = 0) {
+    threads_.compute(thread, 0ns);
+    Unit unit{
+        .weight = *weight_steps(weight), .tag = tags_.column(tag), .gpu = gpu, .thread = thread};
+    unit.column = unit.tag;
+    unit.started = *events_.begin(unit.column, unit.weight, gpu, threads_.of(thread));
+    unit.last_ns = unit.started.at_ns;
+    return unit;
+  }
   void end(const Unit& unit, double work = 0.0) {
     (void)events_.leave({.weight = unit.weight,
                          .work = work,
+                         .used_ns = threads_.used_ns(unit.thread),
                          .slot = slot_of(unit.started.id),
+                         .thread = unit.thread,
                          .column = unit.column,
                          .gpu = unit.gpu,
                          .kind = UnitEvent::EventKind::end},
@@ -53,12 +69,16 @@ class UnitBookTest : public testing::Test {
   void enter(Unit& unit, const std::string& phase) {
     const std::uint16_t column = tags_.column(phase, unit.tag);
     const UnitEvent enters{.weight = unit.weight,
+                           .used_ns = threads_.used_ns(unit.thread),
                            .slot = slot_of(unit.started.id),
+                           .thread = unit.thread,
                            .column = column,
                            .gpu = unit.gpu,
                            .kind = UnitEvent::EventKind::enter};
     unit.last_ns = events_.leave({.weight = unit.weight,
+                                  .used_ns = enters.used_ns,
                                   .slot = slot_of(unit.started.id),
+                                  .thread = unit.thread,
                                   .column = unit.column,
                                   .gpu = unit.gpu,
                                   .kind = UnitEvent::EventKind::leave},
@@ -88,6 +108,7 @@ class UnitBookTest : public testing::Test {
   }
 
   fakes::VirtualClock clock_;
+  fakes::PlayedThreads threads_;
   UnitEvents events_{clock_};
   UnitTags tags_{8};
   std::optional<UnitBook> book_;

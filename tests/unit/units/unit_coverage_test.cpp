@@ -128,6 +128,41 @@ TEST(UnitCoverage, DifferentCostsAreFoundAndEqualOnesAreNot) {
   EXPECT_LE(part_of(two_tags(1.0), differ), most(0.05));
 }
 
+/// Units of two tags, whose threads compute for a tenth and for most of the time.
+UnitWorld by_cpu_time(double update_s, double lag_s) {
+  UnitWorld world{.name = "by CPU time", .update_s = update_s, .lag_s = lag_s};
+  world.loads = {{.tag = "wait", .watts = 8.0, .cores = 0.1},
+                 {.tag = "compute", .watts = 8.0, .cores = 0.8}};
+  return world;
+}
+/// For which part of the tags.
+double means_hold(const UnitOutcome& outcome) {
+  double count = 0.0;
+  for (std::size_t i = 0; i < outcome.truth.size(); ++i) {
+    if (holds(outcome.report.tags[i].mean, outcome.truth[i])) count += 1.0;
+  }
+  return count / static_cast<double>(outcome.truth.size());
+}
+
+TEST(UnitCoverage, OfMeansIsEnoughWherePowerFollowsTheCpuTimeOfThreads) {
+  for (const double update_s : {0.001, 0.01, 0.1}) {
+    for (const double lag_s : {0.0, 0.2}) {
+      EXPECT_GE(part_of(by_cpu_time(update_s, lag_s), means_hold), least(0.95))
+          << update_s << " s, late by " << lag_s << " s";
+    }
+  }
+  EXPECT_GE(part_of(by_cpu_time(0.01, 0.0), regression_holds), least(0.93));
+}
+
+TEST(UnitCoverage, OfMeansIsNotEnoughIfSuchUnitsAreDividedEqually) {
+  UnitWorld world = by_cpu_time(0.01, 0.0);
+  for (UnitLoad& load : world.loads) {
+    load.watts *= load.cores;
+    load.cores = 0.0;
+  }
+  EXPECT_EQ(part_of(world, means_hold), 0.0);
+}
+
 TEST(UnitCoverage, TagsThatRunTogetherAreNotSeparated) {
   UnitWorld world = two_tags(2.0);
   world.swings_together = true;
