@@ -130,19 +130,23 @@ EnergyFigure domain_energy(const History* counter, std::span<const History* cons
 }
 
 MeanPower counted_power(const Channel& counter, double ticks, nanoseconds length) noexcept {
-  if (length <= nanoseconds(0)) return {};
-  if (is_stuck(counter, ticks, length)) return {.is_stuck = true};
+  if (length <= nanoseconds(0)) return {.reason = "its counter was not read in this time"};
+  if (is_stuck(counter, ticks, length)) return {.reason = kCounterStuck};
   return {.power = Joules(counter.scale() * ticks) / Seconds(length)};
+}
+
+MeanPower counted_power(const Channel& counter, const Boundary& first,
+                        const Boundary& last) noexcept {
+  const auto whole = static_cast<double>(last.ticks - first.ticks);
+  return counted_power(counter, whole + last.fraction - first.fraction, last.at - first.at);
 }
 
 MeanPower domain_power(const History* counter, std::span<const History* const> gauges,
                        const EnergyWindow& window) noexcept {
   if (counter != nullptr && window.first && window.last) {
     const Condition between = counter->condition(window.first->at, window.last->at);
-    if (between.unknown > nanoseconds(0)) return {};
-    return counted_power(counter->channel(),
-                         static_cast<double>(window.last->ticks - window.first->ticks),
-                         window.last->at - window.first->at);
+    if (between.unknown > nanoseconds(0)) return {.reason = kCounterRestarted};
+    return counted_power(counter->channel(), *window.first, *window.last);
   }
   for (const History* gauge : gauges) {
     const GaugeWindow held = gauge->gauge_window(window.begin, window.end);

@@ -103,9 +103,15 @@ void History::note_loss(const Reading& reading) noexcept {
 }
 
 void History::add_counter(const Reading& reading) noexcept {
+  track_.is_known = fresh_ || (last_ && reading.status == ReadStatus::stale);
+  if (track_.is_known) track_.read_at = reading.at;
   if (!fresh_) return;
   if (suspended_) unwrap_.forget();
   const CounterStep step = unwrap_.update(reading.raw, reading.at);
+  if (!last_) track_.first_raw = reading.raw;
+  if (last_ && !step.known()) ++track_.losses;
+  if (!step.known()) track_.since = reading.at;
+  if (!step.known() || step.ticks > 0) track_.moved_at = reading.at;
   if (last_) {
     Flags flags = step.flags();
     if (step.kind == StepKind::first) flags.set(Flag::gap);

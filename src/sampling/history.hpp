@@ -50,6 +50,16 @@ struct Boundary {
   std::chrono::nanoseconds bracket{0};
 };
 
+/// How a counter was followed until its last reading.
+struct CounterTrack {
+  std::uint64_t first_raw = 0;  ///< of the first reading, at which it has 0 ticks
+  TimePoint since{};            ///< of the first reading, or of the first one after the last loss
+  std::uint64_t losses = 0;     ///< of track: values across one do not compare
+  TimePoint moved_at{};         ///< of the last reading that moved, or of the first one
+  TimePoint read_at{};          ///< of the last reading with a value, renewed or not
+  bool is_known = false;        ///< the last reading had a value
+};
+
 /// The events in a window.
 struct Condition {
   Flags flags;
@@ -62,8 +72,9 @@ struct Condition {
 /// it is due to be read again and one update interval more, or for `longest_pause`, and is unknown
 /// from then on.
 ///
-/// Threads: `add`, `note_suspend`, `set_period`, `last` one at a time (the reader's); everything
-/// else any, at any time. No call waits for another, and nothing but the constructor allocates.
+/// Threads: `add`, `note_suspend`, `set_period`, `last`, `track` one at a time (the reader's);
+/// everything else any, at any time. No call waits for another, and nothing but the constructor
+/// allocates.
 class WATTLE_EXPORT History {
  public:
   /// Throws `InvalidArgument` for options that no timeline takes.
@@ -82,6 +93,8 @@ class WATTLE_EXPORT History {
 
   /// Counters: the last value that was read, to the nanosecond; absent where there is none.
   [[nodiscard]] std::optional<Boundary> last() const noexcept { return last_; }
+  /// Counters: how it was followed until the last `add`.
+  [[nodiscard]] const CounterTrack& track() const noexcept { return track_; }
   /// True if the last `add` brought a value.
   [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
   /// Counters: the value at `time`, linear between the readings around it. Absent before the first
@@ -146,6 +159,7 @@ class WATTLE_EXPORT History {
 
   // The reader's own.
   std::optional<Boundary> last_;
+  CounterTrack track_;
   std::uint64_t ticks_ = 0;
   bool fresh_ = false;
   bool suspended_ = false;

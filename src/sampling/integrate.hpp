@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sampling/energy_figure.hpp"
@@ -68,13 +69,18 @@ struct HeldValue {
 /// A mean power; absent where it is not known.
 struct MeanPower {
   std::optional<Watts> power{};
-  bool is_stuck = false;  ///< absent because its counter does not move
+  std::string_view reason{};  ///< why it is absent, if its counter is the cause; static storage
+
+  [[nodiscard]] bool is_stuck() const noexcept { return reason == kCounterStuck; }
 };
 
 /// The mean power of a counter that passed `ticks` in `length`, whatever happened in between.
 /// Absent for no time.
 [[nodiscard]] MeanPower counted_power(const Channel& counter, double ticks,
                                       std::chrono::nanoseconds length) noexcept;
+/// The same from one value to a later one.
+[[nodiscard]] MeanPower counted_power(const Channel& counter, const Boundary& first,
+                                      const Boundary& last) noexcept;
 
 /// The mean power of a domain in a window, as in `domain_energy`: from the counter where it was
 /// read at both ends; else from the first gauge that had a value for at least half of the time.

@@ -39,7 +39,7 @@ void MeasuredWindow::end_interval(TimePoint at, IntervalKind interval) noexcept 
     part.interval = window;
     const bool is_read = !is_counted || (window.first && window.last);
     const MeanPower mean = is_read ? readings_.mean_power(i, window) : MeanPower();
-    if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
+    if (mean.power || mean.is_stuck()) part.is_stuck = mean.is_stuck();
     if (interval == IntervalKind::whole) {
       if (part.intervals.add(mean.power)) part.highest = window;
     } else {

@@ -99,13 +99,13 @@ void CpuStream::tick() {
     if (before == before_.end()) continue;
     // No new reading since the last tick.
     if (state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
-    const CpuMeanPowers powers = power_between(before->second, state);
+    const CounterPowers powers = view_.powers(id, before->second, state);
     PowerChange update{.id = id,
                        .timestamp_ms = unix_ms(state.cpu.at),
-                       .power_mw = powers.cpu.mw,
+                       .power_mw = milliwatts(powers.cpu),
                        .reason = std::string(powers.cpu.reason)};
     if (powers.dram) {
-      update.dram_mw = powers.dram->mw;
+      update.dram_mw = milliwatts(*powers.dram);
       update.dram_reason = powers.dram->reason;
     }
     updates.push_back(std::move(update));

@@ -273,14 +273,15 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
 }
 
 /// The mean powers between two readings of the counters.
-Response cpu_powers(const CpuStates& before, const CpuStates& after) {
+Response cpu_powers(const CpuView& view, const CpuStates& before, const CpuStates& after) {
   wire::CpuPowersAt powers;
   std::map<wire::DeviceId, std::string> errors;
   for (const auto& [id, state] : after) {
     powers.timestamp_ms = std::max(powers.timestamp_ms, unix_ms(state.cpu.at));
-    const CpuMeanPowers found = power_between(before.at(id), state);
-    if (const auto power = found.message()) {
-      powers.powers[id] = *power;
+    const CounterPowers found = view.powers(id, before.at(id), state);
+    if (const auto cpu_mw = milliwatts(found.cpu)) {
+      const auto dram_mw = found.dram ? milliwatts(*found.dram) : std::nullopt;
+      powers.powers[id] = {.cpu_mw = *cpu_mw, .dram_mw = dram_mw};
     } else {
       errors[id] = fmt::format("IOError: {}", found.cpu.reason);
     }
@@ -297,7 +298,7 @@ void cpu_power(Service& service, const Request& request, const ExchangePtr& exch
   // The timer holds what it calls, which holds the timer until it has been called.
   timer->start(service.loop().now() + period,
                [timer, exchange, &view, ids, before = std::move(before)] {
-                 exchange->answer(cpu_powers(before, view.read(ids)));
+                 exchange->answer(cpu_powers(view, before, view.read(ids)));
                });
 }
 

@@ -10,10 +10,41 @@
 namespace wattle::daemon {
 namespace {
 
+/// Only the newest values are needed.
+constexpr std::size_t kKeptBytes = kMinTimelineBytes;
+
 void quantize(CounterState& state, std::uint64_t quantum_uj) {
   const auto quantum = static_cast<double>(quantum_uj);
   state.energy_uj = std::floor(state.energy_uj / quantum) * quantum;
   state.first_uj = std::floor(state.first_uj / quantum) * quantum;
+}
+
+CounterState state_of(const History& counter) {
+  const CounterTrack& track = counter.track();
+  CounterState state{.is_known = track.is_known};
+  const std::optional<Boundary> last = counter.last();
+  if (!last) return state;
+  const double tick_uj = counter.channel().counter.tick.si() * 1e6;
+  state.at = track.read_at;
+  state.shown = *last;
+  state.energy_uj = static_cast<double>(track.first_raw + last->ticks) * tick_uj;
+  state.first_uj = static_cast<double>(track.first_raw) * tick_uj;
+  state.losses = track.losses;
+  state.since_ms = unix_ms(track.since);
+  state.still = track.read_at - track.moved_at;
+  state.is_stuck = is_stuck(counter.channel(), 0.0, state.still);
+  return state;
+}
+
+MeanPower mean_power(const History& counter, const CounterState& before,
+                     const CounterState& after) {
+  if (const std::string_view reason = reason_of(after); !reason.empty()) return {.reason = reason};
+  if (!before.is_known) return {.reason = kCounterUnreadable};
+  return domain_power(&counter, {},
+                      {.begin = before.shown.at,
+                       .end = after.shown.at,
+                       .first = before.shown,
+                       .last = after.shown});
 }
 
 }  // namespace
@@ -23,55 +54,41 @@ std::string_view reason_of(const CounterState& state, std::chrono::nanoseconds p
   return state.is_stuck && state.still >= patience ? kCounterStuck : std::string_view();
 }
 
-CounterPower power_between(const CounterState& before, const CounterState& after) {
-  if (const std::string_view reason = reason_of(after); !reason.empty()) return {.reason = reason};
-  if (!before.is_known) return {.reason = kCounterUnreadable};
-  if (before.losses != after.losses) return {.reason = kCounterRestarted};
-  if (after.at <= before.at) return {.reason = "its counter was not read in this time"};
-  const std::chrono::duration<double, std::milli> elapsed = after.at - before.at;
-  // µJ per millisecond are mW.
-  const double mw = (after.energy_uj - before.energy_uj) / elapsed.count();
-  return {.mw = static_cast<std::uint64_t>(std::llround(mw))};
+std::optional<std::uint64_t> milliwatts(const MeanPower& mean) noexcept {
+  if (!mean.power) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(mean.power->si() * 1e3));
 }
 
-CpuMeanPowers power_between(const CpuState& before, const CpuState& after) {
-  CpuMeanPowers powers{.cpu = power_between(before.cpu, after.cpu)};
-  if (before.dram && after.dram) powers.dram = power_between(*before.dram, *after.dram);
-  return powers;
-}
-
-std::optional<wire::CpuPower> CpuMeanPowers::message() const {
-  if (!cpu.mw) return std::nullopt;
-  return wire::CpuPower{.cpu_mw = *cpu.mw, .dram_mw = dram ? dram->mw : std::nullopt};
-}
-
-void Cpus::CpuCounter::take(const Reading& reading, const Channel& channel) {
-  state.is_known = reading.status == ReadStatus::ok || reading.status == ReadStatus::stale;
-  if (!state.is_known) return;
-  const CounterStep step = unwrap.update(reading.raw, reading.at);
-  if (!ticks || !step.known() || step.ticks > 0) moved_at = reading.at;
-  if (!ticks) {
-    ticks = reading.raw;
-    state.first_uj = static_cast<double>(reading.raw) * tick_uj;
-    state.since_ms = unix_ms(reading.at);
-  } else if (step.known()) {
-    *ticks += step.ticks;
-  } else {
-    ++state.losses;
-    state.since_ms = unix_ms(reading.at);
+Cpus::Cpus(std::vector<std::shared_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus,
+           const TimeSource& clock) {
+  std::map<std::pair<std::size_t, std::size_t>, const History*> histories;
+  readings_.reserve(sensors.size());
+  for (std::size_t number = 0; number < sensors.size(); ++number) {
+    const auto is_served = [&](std::size_t channel) {
+      const ChannelPlace place{.sensor = number, .channel = channel};
+      return std::ranges::any_of(
+          cpus, [&](const Cpu& cpu) { return cpu.cpu == place || cpu.dram == place; });
+    };
+    ChannelSet served;
+    for (std::size_t i = 0; i < sensors[number]->channels().size(); ++i) served[i] = is_served(i);
+    ReadingWork work{.is_prompt = true};
+    auto history = work.add(sensors[number], served, kKeptBytes).begin();
+    for (std::size_t i = 0; i < served.size(); ++i) {
+      if (served[i]) histories[{number, i}] = &*history++;
+    }
+    std::vector<ReadingWork> all;
+    all.push_back(std::move(work));
+    readings_.emplace_back(std::move(all), clock);
   }
-  state.at = reading.at;
-  state.still = reading.at - moved_at;
-  state.is_stuck = is_stuck(channel, 0.0, state.still);
-  state.energy_uj = static_cast<double>(*ticks) * tick_uj;
-}
-
-Cpus::Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus)
-    : sensors_(std::move(sensors)) {
-  const auto counter = [&](const ChannelPlace& place) { return CpuCounter(channel(place), place); };
+  const auto history_of = [&](const ChannelPlace& place) {
+    return histories.at({place.sensor, place.channel});
+  };
   for (const Cpu& cpu : cpus) {
-    Served served{.cpu = counter(cpu.cpu), .dram = {}};
-    if (cpu.dram) served.dram = counter(*cpu.dram);
+    Served served{.cpu = history_of(cpu.cpu), .dram = nullptr, .sensors = {cpu.cpu.sensor}};
+    if (cpu.dram) {
+      served.dram = history_of(*cpu.dram);
+      served.sensors.insert(cpu.dram->sensor);
+    }
     cpus_.emplace(cpu.id, served);
   }
   for (const auto& [id, cpu] : cpus_) ids_.push_back(id);
@@ -80,69 +97,65 @@ Cpus::Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>&
 std::vector<wire::CpuEntry> Cpus::entries() const {
   std::vector<wire::CpuEntry> entries;
   entries.reserve(cpus_.size());
-  for (const auto& served : cpus_) {
-    entries.push_back({.id = served.first,
-                       .dram_available = served.second.dram.has_value(),
-                       .domain = channel(served.second.cpu.place).domain.name()});
+  for (const auto& [id, cpu] : cpus_) {
+    entries.push_back({.id = id,
+                       .dram_available = cpu.dram != nullptr,
+                       .domain = cpu.cpu->channel().domain.name()});
   }
   return entries;
 }
 
 std::pair<const Channel*, const Channel*> Cpus::channels(wire::DeviceId id) const {
   const Served& cpu = cpus_.at(id);
-  return {&channel(cpu.cpu.place), cpu.dram ? &channel(cpu.dram->place) : nullptr};
-}
-
-void Cpus::read_sensor(std::size_t number) {
-  readings_.assign(sensors_[number]->channels().size(), {});
-  sensors_[number]->read(readings_);
-  const auto take = [&](CpuCounter& counter) {
-    if (counter.place.sensor == number)
-      counter.take(readings_[counter.place.channel], channel(counter.place));
-  };
-  for (auto& entry : cpus_) {
-    Served& served = entry.second;
-    take(served.cpu);
-    if (served.dram) take(*served.dram);
-  }
+  return {&cpu.cpu->channel(), cpu.dram != nullptr ? &cpu.dram->channel() : nullptr};
 }
 
 CpuStates Cpus::read(const Ids& ids) {
   std::set<std::size_t> sensors;
   for (const wire::DeviceId id : ids) {
     const Served& cpu = cpus_.at(id);
-    sensors.insert(cpu.cpu.place.sensor);
-    if (cpu.dram) sensors.insert(cpu.dram->place.sensor);
+    sensors.insert(cpu.sensors.begin(), cpu.sensors.end());
   }
-  for (const std::size_t number : sensors) read_sensor(number);
+  for (const std::size_t number : sensors) readings_[number].read();
   CpuStates states;
   for (const wire::DeviceId id : ids) {
     const Served& cpu = cpus_.at(id);
     CpuState& state = states[id];
-    state.cpu = cpu.cpu.state;
-    if (cpu.dram) state.dram = cpu.dram->state;
+    state.cpu = state_of(*cpu.cpu);
+    if (cpu.dram != nullptr) state.dram = state_of(*cpu.dram);
   }
   return states;
 }
 
+CounterPowers Cpus::powers(wire::DeviceId id, const CpuState& before, const CpuState& after) const {
+  const Served& cpu = cpus_.at(id);
+  CounterPowers powers{.cpu = mean_power(*cpu.cpu, before.cpu, after.cpu)};
+  if (before.dram && after.dram) powers.dram = mean_power(*cpu.dram, *before.dram, *after.dram);
+  return powers;
+}
+
 void Cpus::keep_counters(Loop& loop) {
   if (ids_.empty()) return;
+  std::chrono::nanoseconds period = std::chrono::minutes(1);
+  for (const Readings& readings : readings_) period = std::min(period, readings.keeper_period());
   const auto read_all = [this] { (void)read(ids_); };
   read_all();
-  keeper_.emplace(loop, keeper_period(), read_all);
+  keeper_.emplace(loop, period, read_all);
   keeper_->start();
 }
 
-std::chrono::nanoseconds Cpus::keeper_period() const {
-  std::chrono::nanoseconds period = std::chrono::minutes(1);
-  for (const auto& sensor : sensors_) {
-    for (const Channel& channel : sensor->channels()) {
-      if (channel.metric == Metric::energy) {
-        period = std::min(period, wattle::keeper_period(channel.counter));
-      }
-    }
+CounterPowers CpuView::powers(wire::DeviceId id, const CpuState& before,
+                              const CpuState& after) const {
+  CounterPowers powers = cpus_.powers(id, before, after);
+  const auto round = [](MeanPower& mean, const CounterState& first, const CounterState& last) {
+    const Joules energy((last.energy_uj - first.energy_uj) * 1e-6);
+    if (mean.power) mean.power = energy / Seconds(last.shown.at - first.shown.at);
+  };
+  if (quantum_uj_ > 0) {
+    round(powers.cpu, before.cpu, after.cpu);
+    if (powers.dram) round(*powers.dram, *before.dram, *after.dram);
   }
-  return period;
+  return powers;
 }
 
 CpuStates CpuView::read(const Ids& ids) {

@@ -6,13 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "devices/gpus.hpp"
 #include "http/pace.hpp"
-#include "sampling/counters/counter.hpp"
+#include "sampling/readings.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {
@@ -20,6 +21,7 @@ namespace wattle::daemon {
 /// The state of a counter at one time.
 struct CounterState {
   TimePoint at{};
+  Boundary shown{};           ///< its last value
   double energy_uj = 0.0;     ///< unwrapped; starts at `first_uj`
   double first_uj = 0.0;      ///< the first reading
   std::uint64_t losses = 0;   ///< losses of track: energies across one do not compare
@@ -31,7 +33,6 @@ struct CounterState {
 };
 
 inline constexpr std::string_view kCounterUnreadable = "its counter cannot be read";
-inline constexpr std::string_view kCounterRestarted = "its counter restarted";
 /// Why the counter's energy is unknown; empty: it is known. A counter that is stuck for less than
 /// `patience` counts as known: its next move includes the missing energy.
 [[nodiscard]] std::string_view reason_of(const CounterState& state,
@@ -43,21 +44,13 @@ struct CpuState {
 };
 using CpuStates = std::map<wire::DeviceId, CpuState>;
 
-/// A mean power, or why it is unknown.
-struct CounterPower {
-  std::optional<std::uint64_t> mw{};
-  std::string_view reason{};  ///< empty: the power is known; static storage
+/// The mean powers of a CPU and of its memory, each with a reason where it is unknown.
+struct CounterPowers {
+  MeanPower cpu;
+  std::optional<MeanPower> dram{};  ///< absent: there is none
 };
-/// The mean power from one state of a counter to a later one.
-[[nodiscard]] CounterPower power_between(const CounterState& before, const CounterState& after);
-/// The mean powers of a CPU and of its memory.
-struct CpuMeanPowers {
-  CounterPower cpu;
-  std::optional<CounterPower> dram{};  ///< absent: there is none
-  /// The message for clients; absent if the power of the CPU itself is unknown.
-  [[nodiscard]] std::optional<wire::CpuPower> message() const;
-};
-[[nodiscard]] CpuMeanPowers power_between(const CpuState& before, const CpuState& after);
+/// In mW, as messages have it.
+[[nodiscard]] std::optional<std::uint64_t> milliwatts(const MeanPower& mean) noexcept;
 
 /// Reads packages and their memory. Threads: the loop's, since their sensors do not block.
 class Cpus {
@@ -66,13 +59,16 @@ class Cpus {
   struct ChannelPlace {
     std::size_t sensor = 0;
     std::size_t channel = 0;
+    friend bool operator==(const ChannelPlace&, const ChannelPlace&) = default;
   };
   struct Cpu {
     wire::DeviceId id = 0;
     ChannelPlace cpu{};
     std::optional<ChannelPlace> dram{};
   };
-  Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus);
+  /// `clock` shows when the machine was suspended.
+  Cpus(std::vector<std::shared_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus,
+       const TimeSource& clock = machine_clock());
 
   [[nodiscard]] std::vector<wire::CpuEntry> entries() const;
   /// zeusd's numbers of CPUs: see `CpuZone`. Two may have one counter.
@@ -83,38 +79,21 @@ class Cpus {
 
   /// Reads the CPUs in `ids`, which must be known ids.
   [[nodiscard]] CpuStates read(const Ids& ids);
+  /// The mean powers from one state of a CPU to a later one.
+  [[nodiscard]] CounterPowers powers(wire::DeviceId id, const CpuState& before,
+                                     const CpuState& after) const;
   /// From now on, reads all counters often enough to lose no wrap. Call it once.
   void keep_counters(Loop& loop);
 
  private:
-  struct CpuCounter {
-    CpuCounter(const Channel& channel, ChannelPlace from)
-        : place(from),
-          tick_uj(channel.counter.tick.si() * 1e6),
-          unwrap(channel.counter, channel.update.p99) {}
-    void take(const Reading& reading, const Channel& channel);
-
-    ChannelPlace place;
-    double tick_uj;
-    CounterUnwrap unwrap;
-    std::optional<std::uint64_t> ticks;
-    TimePoint moved_at{};  ///< time of the last reading that moved, or of the first
-    CounterState state;
-  };
+  /// What was read of a CPU, and the sensors that show it.
   struct Served {
-    CpuCounter cpu;
-    std::optional<CpuCounter> dram;
+    const History* cpu;
+    const History* dram;  ///< null: there is none
+    std::set<std::size_t> sensors;
   };
 
-  void read_sensor(std::size_t number);
-  /// The longest time between two reads that loses no wrap of a counter.
-  [[nodiscard]] std::chrono::nanoseconds keeper_period() const;
-  [[nodiscard]] const Channel& channel(const ChannelPlace& place) const {
-    return sensors_.at(place.sensor)->channels()[place.channel];
-  }
-
-  std::vector<std::unique_ptr<Sensor>> sensors_;
-  std::vector<Reading> readings_;
+  std::vector<Readings> readings_;  ///< one for each sensor: only those asked for are read
   std::map<wire::DeviceId, Served> cpus_;
   Ids ids_;
   std::optional<Pace> keeper_;
@@ -131,6 +110,9 @@ class CpuView {
       : cpus_(cpus), loop_(loop), quantum_uj_(quantum_uj), least_period_(least_period) {}
 
   [[nodiscard]] CpuStates read(const Ids& ids);
+  /// As `Cpus::powers`, from rounded energies where the view rounds.
+  [[nodiscard]] CounterPowers powers(wire::DeviceId id, const CpuState& before,
+                                     const CpuState& after) const;
   [[nodiscard]] const Ids& ids() const noexcept { return cpus_.ids(); }
   [[nodiscard]] std::chrono::nanoseconds least_period() const noexcept { return least_period_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -20,9 +21,9 @@ Joules rounded_down(const Channel& counter, const Boundary& at, Joules quantum) 
 }
 
 /// The text that distinguishes a device from others of the same name.
-std::map<Domain, std::string> devices_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+std::map<Domain, std::string> devices_of(const std::vector<std::shared_ptr<Sensor>>& sensors) {
   std::map<Domain, std::string> devices;
-  for (const std::unique_ptr<Sensor>& sensor : sensors) {
+  for (const std::shared_ptr<Sensor>& sensor : sensors) {
     const DeviceInfo* const info = sensor->device();
     if (info == nullptr) continue;
     for (const Channel& channel : sensor->channels()) {
@@ -34,7 +35,7 @@ std::map<Domain, std::string> devices_of(const std::vector<std::unique_ptr<Senso
 
 }  // namespace
 
-EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop,
+EnergyHistory::EnergyHistory(const std::vector<std::shared_ptr<Sensor>>& sensors, Loop& loop,
                              const TimeSource& clock, std::chrono::seconds kept)
     : loop_(loop),
       clock_(clock),
@@ -42,14 +43,17 @@ EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop&
       started_(loop.now()),
       slots_{.origin = from_unix(std::floor(to_unix(loop.now())))},
       pace_(loop, kPeriod, [this] { tick(); }) {
-  add(std::move(sensors));
+  add(sensors);
   pace_.start();
 }
 
-void EnergyHistory::add(std::vector<std::unique_ptr<Sensor>> sensors) {
+void EnergyHistory::add(const std::vector<std::shared_ptr<Sensor>>& sensors) {
   const std::map<Domain, std::string> devices = devices_of(sensors);
-  readings_.push_back(
-      std::make_unique<Readings>(std::move(sensors), clock_, ReadingsOptions{.period = kPeriod}));
+  std::vector<ReadingWork> all;
+  for (const std::shared_ptr<Sensor>& sensor : sensors) {
+    std::ranges::move(work_of(sensor, {.period = kPeriod}), std::back_inserter(all));
+  }
+  readings_.push_back(std::make_unique<Readings>(std::move(all), clock_));
   const Readings& added = *readings_.back();
   const std::vector<Domain> domains = added.domains();
   for (std::size_t i = 0; i < domains.size(); ++i) {
@@ -145,8 +149,7 @@ std::vector<ColumnPower> EnergyHistory::coarse_columns(const DomainReadings& ent
   std::optional<Boundary> before = counter->at(columns.begin);
   for (std::size_t i = 0; i < columns.count; ++i) {
     const std::optional<Boundary> after = counter->at(columns.edge(i + 1));
-    const bool is_known = before && after &&
-                          power_between(channel, *before, *after, columns.width) &&
+    const bool is_known = before && after && counted_power(channel, *before, *after).power &&
                           counter->condition(columns.edge(i), columns.edge(i + 1)).unknown ==
                               std::chrono::nanoseconds(0);
     if (is_known) {

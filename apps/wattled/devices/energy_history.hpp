@@ -30,13 +30,14 @@ class EnergyHistory {
   /// The period of the readings.
   static constexpr std::chrono::milliseconds kPeriod{100};
 
-  /// Takes over `sensors`. `kept` > 0: the length of the history.
-  EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const TimeSource& clock,
-                std::chrono::seconds kept);
+  /// `sensors`: those that do not block are read in the loop's thread. `kept` > 0: the length of
+  /// the history.
+  EnergyHistory(const std::vector<std::shared_ptr<Sensor>>& sensors, Loop& loop,
+                const TimeSource& clock, std::chrono::seconds kept);
 
   [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
-  /// Takes over sensors that were found later.
-  void add(std::vector<std::unique_ptr<Sensor>> sensors);
+  /// Adds sensors that were found later.
+  void add(const std::vector<std::shared_ptr<Sensor>>& sensors);
 
   /// The thread that reads a device which may block. It ends with this object.
   [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;

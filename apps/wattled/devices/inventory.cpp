@@ -31,7 +31,7 @@ Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
 
 using Counters = std::map<Domain, Cpus::ChannelPlace>;
 
-Counters counters_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+Counters counters_of(const std::vector<std::shared_ptr<Sensor>>& sensors) {
   Counters counters;
   for (std::size_t number = 0; number < sensors.size(); ++number) {
     const auto channels = sensors[number]->channels();
@@ -160,13 +160,13 @@ SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed,
 void add_to_history(EnergyHistory& history, Inventory& inventory,
                     const std::vector<TokenScope>& enabled, std::chrono::nanoseconds streamed) {
   if (!has(enabled, TokenScope::gpu_read)) return;
-  std::vector<std::unique_ptr<Sensor>> sensors;
+  std::vector<std::shared_ptr<Sensor>> sensors;
   sensors.reserve(inventory.gpus.size());
   for (Gpus::Gpu& gpu : inventory.gpus) {
-    sensors.push_back(std::make_unique<SharedSensor>(shared_of(gpu, streamed, history.clock()),
+    sensors.push_back(std::make_shared<SharedSensor>(shared_of(gpu, streamed, history.clock()),
                                                      EnergyHistory::kPeriod));
   }
-  history.add(std::move(sensors));
+  history.add(sensors);
   for (Gpus::Gpu& gpu : inventory.gpus) {
     gpu.thread = history.thread_of(gpu.sensor->channels().front().domain);
   }
@@ -176,13 +176,7 @@ std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
                                                     const std::vector<TokenScope>& enabled,
                                                     const EnergyHistoryOptions& options, Loop& loop,
                                                     const TimeSource& clock) {
-  std::vector<std::unique_ptr<Sensor>> sensors;
-  for (std::unique_ptr<Sensor>& sensor : inventory.cpu_sensors) {
-    auto shared = std::make_unique<SharedSensor>(std::move(sensor), clock);
-    sensors.push_back(std::make_unique<SharedSensor>(*shared, std::chrono::nanoseconds(0)));
-    sensor = std::move(shared);
-  }
-  auto history = std::make_unique<EnergyHistory>(std::move(sensors), loop, clock, options.kept);
+  auto history = std::make_unique<EnergyHistory>(inventory.cpu_sensors, loop, clock, options.kept);
   add_to_history(*history, inventory, enabled, options.gpu_period);
   return history;
 }

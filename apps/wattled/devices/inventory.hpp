@@ -34,7 +34,7 @@ struct Inventory {
   std::vector<Gpus::Gpu> gpus;
   /// Meters, rails and batteries, which only scrapes show; numbered as they come.
   std::vector<Gpus::Gpu> others;
-  std::vector<std::unique_ptr<Sensor>> cpu_sensors;
+  std::vector<std::shared_ptr<Sensor>> cpu_sensors;
   std::vector<Cpus::Cpu> cpus;
   std::string cpu_model{};  ///< empty: not known
   std::vector<SensorRefusal> refused;

@@ -21,12 +21,11 @@ void extend(ColumnPower& column, Watts power) noexcept {
 }
 
 /// The mean power of each step; absent where an end of it is.
-std::vector<std::optional<Watts>> powers_of(const Channel& counter, const Edges& edges,
-                                            nanoseconds length) {
+std::vector<std::optional<Watts>> powers_of(const Channel& counter, const Edges& edges) {
   std::vector<std::optional<Watts>> powers;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     std::optional<Watts> power;
-    if (edges[i] && edges[i + 1]) power = power_between(counter, *edges[i], *edges[i + 1], length);
+    if (edges[i] && edges[i + 1]) power = counted_power(counter, *edges[i], *edges[i + 1]).power;
     powers.push_back(power);
   }
   return powers;
@@ -40,12 +39,6 @@ CounterEdge edge_at(const Edges& edges, const std::vector<std::optional<Watts>>&
 }
 
 }  // namespace
-
-std::optional<Watts> power_between(const Channel& counter, const Boundary& first,
-                                   const Boundary& last, nanoseconds length) noexcept {
-  const auto whole = static_cast<double>(last.ticks - first.ticks);
-  return counted_power(counter, whole + last.fraction - first.fraction, length).power;
-}
 
 CounterEdge edge_between(std::optional<Watts> before, std::optional<Watts> after,
                          nanoseconds bracket) noexcept {
@@ -72,8 +65,7 @@ std::vector<ColumnPower> counter_columns(const History& counter, const TimeColum
     edges.push_back(counter.at(columns.step(i)));
   }
   const Seconds width(columns.width);
-  const auto steps = static_cast<nanoseconds::rep>(columns.steps);
-  const auto powers = powers_of(counter.channel(), edges, columns.width / steps);
+  const auto powers = powers_of(counter.channel(), edges);
   std::vector<ColumnPower> all(columns.count);
   for (std::size_t i = 0; i < columns.count; ++i) {
     const std::size_t first = i * columns.steps;
@@ -81,7 +73,7 @@ std::vector<ColumnPower> counter_columns(const History& counter, const TimeColum
     if (!edges[first] || !edges[last]) continue;
     const Condition condition = counter.condition(columns.edge(i), columns.edge(i + 1));
     if (condition.unknown > nanoseconds(0)) continue;
-    all[i].mean = power_between(counter.channel(), *edges[first], *edges[last], columns.width);
+    all[i].mean = counted_power(counter.channel(), *edges[first], *edges[last]).power;
     if (!all[i].mean) continue;
     all[i].uncertainty = column_uncertainty(counter.channel(), edge_at(edges, powers, first),
                                             edge_at(edges, powers, last)) /

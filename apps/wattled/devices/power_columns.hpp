@@ -38,11 +38,6 @@ struct ColumnPower {
   std::optional<Watts> highest{};
 };
 
-/// The mean power from one value of a counter to the next; absent where it stood still.
-[[nodiscard]] std::optional<Watts> power_between(const Channel& counter, const Boundary& first,
-                                                 const Boundary& last,
-                                                 std::chrono::nanoseconds length) noexcept;
-
 /// An end of a column of a counter.
 struct CounterEdge {
   Watts power;                          ///< the highest beside it, on both sides

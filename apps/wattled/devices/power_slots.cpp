@@ -38,7 +38,7 @@ PowerSummary counter_slot(const History& counter, TimePoint begin, TimePoint end
   const auto first = counter.at(begin);
   const auto last = counter.at(end);
   if (!first || !last || counter.condition(begin, end).unknown > nanoseconds(0)) return {};
-  const auto mean = power_between(counter.channel(), *first, *last, end - begin);
+  const auto mean = counted_power(counter.channel(), *first, *last).power;
   if (!mean) return {};
   PowerSummary slot = known_slot(*mean, 1.0);
   const nanoseconds least = kUpdatesPerMean * counter.update();

@@ -79,8 +79,9 @@ class CounterUnwrap {
 /// True for a counter that passed no tick in `elapsed` though it must have.
 [[nodiscard]] bool is_stuck(const Channel& counter, double ticks,
                             std::chrono::nanoseconds elapsed) noexcept;
-/// Why its energy is not known.
+/// Why its energy or power is not known.
 inline constexpr std::string_view kCounterStuck = "its counter does not move";
+inline constexpr std::string_view kCounterRestarted = "its counter restarted";
 
 /// The longest time between two reads of a counter that is sure to lose nothing: half the time in
 /// which the greatest power drives it through its `blind_ticks`, and no more than a minute. A

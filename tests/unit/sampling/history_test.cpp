@@ -152,6 +152,33 @@ TEST(CounterHistory, TakesNothingFromReadingsWithoutAFreshValue) {
   }
 }
 
+TEST(CounterHistory, SaysSinceWhenItsValuesCompare) {
+  KnownHistory history(half_joules());
+  EXPECT_FALSE(history->track().is_known);
+  history.read(0s, 500);
+  history.read(1s, 600);
+  EXPECT_EQ(history->track().first_raw, 500U);
+  EXPECT_EQ(history->track().since, kBegin);
+  EXPECT_EQ(history->track().losses, 0U);
+  history.read(2s, 10);
+  EXPECT_EQ(history->track().since, kBegin + 2s);
+  EXPECT_EQ(history->track().losses, 1U);
+}
+
+TEST(CounterHistory, SaysWhenItMovedLast) {
+  KnownHistory history(half_joules());
+  history.read(0s, 5);
+  history.read(1s, 10);
+  history.read(2s, 10);
+  history.fail(3s, ReadStatus::stale);
+  EXPECT_EQ(history->track().moved_at, kBegin + 1s);
+  EXPECT_EQ(history->track().read_at, kBegin + 3s);
+  EXPECT_TRUE(history->track().is_known) << "it answers, though with its last value";
+  history.fail(4s);
+  EXPECT_FALSE(history->track().is_known);
+  EXPECT_EQ(history->track().read_at, kBegin + 3s);
+}
+
 TEST(CounterHistory, LiesOnALineBetweenTwoReadings) {
   KnownHistory history(half_joules());
   history.read(0s, 100);

@@ -62,7 +62,7 @@ class CpuStreams : public testing::Test {
   bool is_renewed_each_second_ = false;
   std::uint64_t more_ticks_ = 0;  ///< that counters show beside their steady power
   std::array<bool, 3> stands_{};  ///< it shows always the same
-  std::vector<std::unique_ptr<Sensor>> sensors_;
+  std::vector<std::shared_ptr<Sensor>> sensors_;
   std::optional<Cpus> cpus_;
   std::optional<CpuView> fine_;
   std::optional<CpuView> coarse_;
@@ -109,10 +109,10 @@ TEST_F(CpuStreams, ReportsTheFirstPowerAfterOneInterval) {
 TEST_F(CpuStreams, DividesByTheTimeThatPassed) {
   const CpuStates before = fine_->read({0});
   loop_.advance(seconds(7));
-  const auto power = power_between(before.at(0), fine_->read({0}).at(0)).message();
-  ASSERT_TRUE(power);
-  EXPECT_NEAR(static_cast<double>(power->cpu_mw), 50'000.0, 1.0);
-  EXPECT_NEAR(static_cast<double>(power->dram_mw.value_or(0)), 10'000.0, 1.0);
+  const CounterPowers powers = fine_->powers(0, before.at(0), fine_->read({0}).at(0));
+  ASSERT_TRUE(powers.dram);
+  EXPECT_NEAR(static_cast<double>(milliwatts(powers.cpu).value_or(0)), 50'000.0, 1.0);
+  EXPECT_NEAR(static_cast<double>(milliwatts(*powers.dram).value_or(0)), 10'000.0, 1.0);
 }
 
 TEST_F(CpuStreams, ReportsThatACounterCannotBeRead) {
@@ -166,7 +166,7 @@ TEST_F(CpuStreams, TakesNoCounterForStuckThatStrangersSeeInWholeJoules) {
   fakes::ScriptedCounter slow =
       fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(0.2), clock_.now());
   std::vector<fakes::ScriptedCounter> counters{slow};
-  std::vector<std::unique_ptr<Sensor>> sensors;
+  std::vector<std::shared_ptr<Sensor>> sensors;
   sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
   Cpus cpus(std::move(sensors), {{.id = 0, .cpu = {0, 0}}});
   CpuView coarse(cpus, loop_, 1'000'000, seconds(1));

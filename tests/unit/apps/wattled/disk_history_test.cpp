@@ -28,7 +28,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// A package that draws 50 W, and a GPU that draws 100 W and 200 W in turn, each for a second.
-std::vector<std::unique_ptr<Sensor>> sensors_from(TimePoint begin, const TimeSource& clock) {
+std::vector<std::shared_ptr<Sensor>> sensors_from(TimePoint begin, const TimeSource& clock) {
   std::vector<fakes::ScriptedCounter> counters;
   counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),
                                            begin, 1'000'000));
@@ -37,7 +37,7 @@ std::vector<std::unique_ptr<Sensor>> sensors_from(TimePoint begin, const TimeSou
       {{.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}, [begin](TimePoint now) {
          return fakes::Shown{.raw = (now - begin) / seconds(1) % 2 == 0 ? 100U : 200U};
        }});
-  std::vector<std::unique_ptr<Sensor>> sensors;
+  std::vector<std::shared_ptr<Sensor>> sensors;
   sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock));
   sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), clock));
   return sensors;

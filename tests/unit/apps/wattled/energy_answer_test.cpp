@@ -30,7 +30,7 @@ class EnergyAnswer : public testing::Test {
     channel.counter.least_power = Watts(0.1);
     std::vector<fakes::ScriptedCounter> counters;
     counters.push_back(fakes::constant_power(channel, power, begin_, 1'000'000));
-    std::vector<std::unique_ptr<Sensor>> sensors;
+    std::vector<std::shared_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
     history_.reset();
     history_.emplace(std::move(sensors), loop_, clock_, seconds(60));

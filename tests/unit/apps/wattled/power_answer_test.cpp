@@ -48,7 +48,7 @@ class PowerAnswer : public testing::Test {
     channel.counter.least_power = Watts(0.1);
     std::vector<fakes::ScriptedCounter> counters;
     counters.push_back(fakes::constant_power(channel, Watts(50.0), begin_, 1'000'000));
-    std::vector<std::unique_ptr<Sensor>> sensors;
+    std::vector<std::shared_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
     std::vector<fakes::ScriptedCounter> gauges;
     gauges.push_back(
@@ -183,7 +183,7 @@ TEST_F(PowerAnswer, IsUnknownWhereACounterStoodStill) {
                         return fakes::Shown{
                             .raw = static_cast<std::uint64_t>(50.0 * counted * 16384.0)};
                       }});
-  std::vector<std::unique_ptr<Sensor>> sensors;
+  std::vector<std::shared_ptr<Sensor>> sensors;
   sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
   EnergyHistory history(std::move(sensors), loop_, clock_, seconds(60));
   loop_.advance(seconds(12));
@@ -271,7 +271,7 @@ TEST(PowerAnswerOfHours, HasAllColumnsOfEightGpus) {
   const TimePoint begin = std::chrono::steady_clock::now();
   VirtualLoop loop(begin);
   LoopClock clock(loop);
-  std::vector<std::unique_ptr<Sensor>> sensors;
+  std::vector<std::shared_ptr<Sensor>> sensors;
   for (unsigned gpu = 0; gpu < 8; ++gpu) {
     std::vector<fakes::ScriptedCounter> gauges;
     gauges.push_back(

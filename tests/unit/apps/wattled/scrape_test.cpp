@@ -31,7 +31,7 @@ class CpuScrape : public testing::Test {
                           if (fails_) shown.status = ReadStatus::retry;
                           return shown;
                         }});
-    std::vector<std::unique_ptr<Sensor>> sensors;
+    std::vector<std::shared_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
     cpus_.emplace(std::move(sensors), std::vector<Cpus::Cpu>{{.id = 0, .cpu = {0, 0}}});
     view_.emplace(*cpus_, loop_);

@@ -22,7 +22,7 @@ class ServedUnitsTest : public testing::Test {
     std::vector<fakes::ScriptedCounter> counters;
     counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)),
                                              Watts(50.0), loop_.now(), 1'000'000));
-    std::vector<std::unique_ptr<Sensor>> sensors;
+    std::vector<std::shared_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
     history_.emplace(std::move(sensors), loop_, clock_, seconds(60));
     units_.emplace(*history_, loop_);
