@@ -63,7 +63,8 @@ def test_each_test_has_its_joules(tree, run_tests):
     small = next(line for line in lines if "test_small" in line)
     large = next(line for line in lines if "test_large" in line)
     assert small.startswith("1.5") and "J ± " in small
-    assert large.startswith(("6.", "5.9"))
+    # On a slow machine its ± can be as large, and it is "6 J" then.
+    assert float(large.split()[0]) == pytest.approx(6.0, abs=0.1)
     assert ended.returncode == 1
 
 

@@ -21,7 +21,10 @@ def test_run_returns_the_report_of_a_command(tree, command):
     assert 0 < report.domains["package_0"].energy_j < 50
     assert report.total_j > 0 and report.uncertainty_j > 0
     assert report["schema"].startswith("wattle.run/")
-    assert report.cpu_s is not None and report.peak_rss_bytes > 0
+    assert report.cpu_s is not None
+    # A sanitized command has a larger peak than what it starts, whose own is then unknown.
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):
+        assert report.peak_rss_bytes > 0
     assert " in " in str(report)
 
 
