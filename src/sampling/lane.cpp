@@ -33,10 +33,12 @@ struct Lane::State {
       : tasks(std::move(work)),
         options(chosen),
         clock(time),
+        newest(tasks.front().recorder->sensor(), time),
         schedule(time.now() - random_part_of(chosen.period), chosen.period),
         backoff(chosen.longest_backoff),
         suspend(time),
         last_begin(time.now()),
+        asked_number(chosen.sleeps ? 0 : 1),
         lists(tasks.size()) {
     std::size_t count = 0;
     for (const LaneTask& task : tasks) count += task.recorder->histories().size();
@@ -45,6 +47,8 @@ struct Lane::State {
 
   /// Reads what is asked for or due; the next deadline.
   [[nodiscard]] TimePoint turn() noexcept;
+  /// Reads what is due at a call of `Lane::tick`.
+  void tick() noexcept;
   /// A tick that was due took `busy` of the time since the one before.
   void adapt(nanoseconds busy, nanoseconds elapsed) noexcept;
   void read(bool all) noexcept;
@@ -58,7 +62,11 @@ struct Lane::State {
   std::atomic<std::uint64_t> ticks{0};
   std::atomic<std::uint64_t> missed{0};
 
+  std::atomic<bool> is_ticking{false};  ///< `tick` was called, and is not done
+
   // The thread's own.
+  NewestReadings newest;    ///< of the first task's device
+  std::uint64_t calls = 0;  ///< of `tick`
   Schedule schedule;
   Backoff backoff;
   SuspendWatch suspend;
@@ -66,7 +74,7 @@ struct Lane::State {
 
   std::mutex mutex;
   std::condition_variable answered;  ///< to who waits for it
-  std::uint64_t asked_number = 1;    ///< the first reading has no caller
+  std::uint64_t asked_number;        ///< the first reading, of a lane that has one, has no caller
   std::uint64_t answered_number = 0;
   Boundaries boundaries;  ///< of the reading `answered_number`
   struct Later {
@@ -85,9 +93,6 @@ TimePoint Lane::State::turn() noexcept {
   const TimePoint begin = clock.now();
   const bool due = !options.only_when_asked && begin >= schedule.next();
   if (asked || due) {
-    if (suspend.was_suspended()) {
-      for (const LaneTask& task : tasks) task.recorder->note_suspend();
-    }
     read(asked);
     if (asked) answer(number);
     ticks.fetch_add(1, std::memory_order_relaxed);
@@ -102,6 +107,15 @@ TimePoint Lane::State::turn() noexcept {
   return options.only_when_asked ? TimePoint::max() : schedule.next();
 }
 
+void Lane::State::tick() noexcept {
+  if (calls++ % static_cast<std::uint64_t>(backoff.factor()) != 0) return;
+  const TimePoint begin = clock.now();
+  read(false);
+  ticks.fetch_add(1, std::memory_order_relaxed);
+  if (options.longest_backoff > 1) adapt(clock.now() - begin, begin - last_begin);
+  last_begin = begin;
+}
+
 void Lane::State::adapt(nanoseconds busy, nanoseconds elapsed) noexcept {
   const int factor = backoff.factor();
   backoff.add(busy, elapsed);
@@ -114,18 +128,22 @@ void Lane::State::adapt(nanoseconds busy, nanoseconds elapsed) noexcept {
 }
 
 void Lane::State::read(bool all) noexcept {
+  if (suspend.was_suspended()) {
+    for (const LaneTask& task : tasks) task.recorder->note_suspend();
+  }
+  const bool shares = !all && options.longest_age > nanoseconds(0);
   const std::uint64_t tick = ticks.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const LaneTask& task = tasks[i];
     if (!all && tick % ticks_between(task, backoff.factor()) != 0) continue;
-    task.recorder->read();
+    shares ? task.recorder->read(newest, options.longest_age) : task.recorder->read();
     if (task.lists_processes) list_processes(i);
   }
 }
 
 void Lane::State::list_processes(std::size_t task) noexcept {
   try {
-    Sensor& sensor = tasks[task].recorder->sensor();
+    Sensor& sensor = *tasks[task].recorder->sensor();
     auto processes = sensor.processes();
     const auto busy_time = sensor.busy_time();
     const std::scoped_lock lock(mutex);
@@ -160,8 +178,9 @@ void Lane::State::answer(std::uint64_t number) noexcept {
 
 Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const TimeSource& clock)
     : state_(std::make_shared<State>(std::move(tasks), options, clock)),
-      worker_(std::make_shared<Worker>([state = state_] { return state->turn(); },
-                                       "a thread to read devices with")) {}
+      worker_(options.sleeps ? std::make_shared<Worker>()
+                             : std::make_shared<Worker>([state = state_] { return state->turn(); },
+                                                        "a thread to read devices with")) {}
 
 Lane::~Lane() {
   // A forked child must not release the driver resources of its parent's sensors.
@@ -204,6 +223,23 @@ std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint de
   const auto is_done = [&] { return state_->answered_number >= asked; };
   if (!state_->answered.wait_until(lock, deadline, is_done)) return std::nullopt;
   return state_->boundaries;
+}
+
+AskResult Lane::ask(const DeviceQuestion& question, TimePoint now, WaitingQuestions::Then then,
+                    const WaitingQuestions::Post& post) {
+  const auto answer = [state = state_](const DeviceQuestion& asked) {
+    return answer_of(state->newest, asked);
+  };
+  return questions_.ask(*worker_, answer, question, now, std::move(then), post);
+}
+
+void Lane::tick() {
+  if (!state_->options.sleeps || state_->is_ticking.exchange(true)) return;
+  const auto work = [state = state_] {
+    state->tick();
+    state->is_ticking = false;
+  };
+  if (!worker_->add(work)) state_->is_ticking = false;
 }
 
 bool Lane::stop(nanoseconds patience) noexcept { return worker_->stop(patience); }

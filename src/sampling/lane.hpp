@@ -29,6 +29,12 @@ struct LaneOptions {
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
   /// Reads once when it starts, and then only what it is asked for.
   bool only_when_asked = false;
+  /// Reads nothing by itself, but only what `tick` and questions ask for; its thread starts with
+  /// the first of these. Nothing else may be asked of such a lane.
+  bool sleeps = false;
+  /// All tasks are of one device; what is due takes its readings that questions have brought, if
+  /// they are at most this old. 0: it reads all by itself.
+  std::chrono::nanoseconds longest_age{0};
   /// If reading takes too much of the time, the lane reads less often: its period grows to at most
   /// this many times `period` (see Backoff). 1: never.
   int longest_backoff = 1;
@@ -98,6 +104,16 @@ class Lane {
   using Boundaries = LateBoundaries::Boundaries;
   [[nodiscard]] std::optional<Boundaries> wait_for(std::uint64_t asked, TimePoint deadline);
 
+  /// Asks the device of the first task, in its thread: see `WaitingQuestions`. Threads: one.
+  [[nodiscard]] AskResult ask(const DeviceQuestion& question, TimePoint now,
+                              WaitingQuestions::Then then, const WaitingQuestions::Post& post);
+  [[nodiscard]] bool has_waited(TimePoint since) const noexcept {
+    return questions_.has_waited(since);
+  }
+  /// Of a lane that sleeps: reads what is due, if the last such reading is done. Called every
+  /// `period`: fewer calls count where the device takes too long.
+  void tick();
+
   /// Asks the thread to end and waits until it has, or `patience` has passed: then false.
   bool stop(std::chrono::nanoseconds patience) noexcept;
 
@@ -116,6 +132,7 @@ class Lane {
   struct State;
   std::shared_ptr<State> state_;
   std::shared_ptr<Worker> worker_;
+  WaitingQuestions questions_;
 };
 
 }  // namespace wattle

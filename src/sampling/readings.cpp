@@ -43,6 +43,10 @@ void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
   std::erase_if(domains_,
                 [&](const DomainSources& sources) { return domains.contains(sources.domain); });
   std::erase_if(devices_, [&](const ObservedGpu& device) { return device.lane >= lanes; });
+  for (std::size_t i = lanes; i < lanes_.size(); ++i) {
+    std::erase_if(asked_,
+                  [&](const AskedDevice& asked) { return asked.lane == lanes_[i].lane.get(); });
+  }
   lanes_.resize(lanes);
   for (const Domain& domain : domains) {
     left_out_.push_back({.source = channels.front().source,
@@ -55,6 +59,9 @@ void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
 
 void Readings::add(ReadingWork work) {
   if (work.is_prompt) {
+    if (!work.tasks.empty()) {
+      asked_.push_back({.sensor = work.tasks.front().recorder->sensor(), .lane = nullptr});
+    }
     for (LaneTask& task : work.tasks) {
       for (const History& history : task.recorder->histories())
         add_history(history, std::nullopt, 0);
@@ -66,7 +73,11 @@ void Readings::add(ReadingWork work) {
   lanes_.push_back({.lane = std::make_unique<Lane>(std::move(work.tasks), work.lane, clock_),
                     .is_slow = work.is_slow});
   const std::vector<LaneTask>& tasks = lanes_.back().lane->tasks();
-  const Sensor& sensor = tasks.front().recorder->sensor();
+  const Sensor& sensor = *tasks.front().recorder->sensor();
+  if (!work.is_slow) {
+    asked_.push_back(
+        {.sensor = tasks.front().recorder->sensor(), .lane = lanes_.back().lane.get()});
+  }
   if (is_gpu(sensor) && work.is_slow) devices_.back().slow_lane = number;
   if (is_gpu(sensor) && !work.is_slow) {
     devices_.push_back(
@@ -185,6 +196,30 @@ std::optional<Boundary> Readings::shown(const LateCapture& capture,
   }
   const auto& shown = capture.lanes[*sources.lane];
   return shown ? shown->at(sources.place) : std::nullopt;
+}
+
+AskResult Readings::ask(std::size_t device, const DeviceQuestion& question, TimePoint now,
+                        WaitingQuestions::Then then, const WaitingQuestions::Post& post) {
+  const AskedDevice& asked = asked_.at(device);
+  if (asked.lane != nullptr) return asked.lane->ask(question, now, std::move(then), post);
+  NewestReadings prompt(asked.sensor, clock_);
+  post([then = std::move(then), answer = answer_of(prompt, question)] { then(answer); });
+  return AskResult::sent;
+}
+
+bool Readings::has_waited(std::size_t device, TimePoint since) const noexcept {
+  const Lane* const lane = asked_[device].lane;
+  return lane != nullptr && lane->has_waited(since);
+}
+
+std::shared_ptr<Worker> Readings::worker(std::size_t device) const noexcept {
+  const Lane* const lane = asked_[device].lane;
+  return lane != nullptr ? lane->worker() : nullptr;
+}
+
+void Readings::tick() {
+  read();
+  for (const OwnedLane& own : lanes_) own.lane->tick();
 }
 
 void Readings::wait_for_first(TimePoint deadline) const {

@@ -91,6 +91,15 @@ class Readings {
     return {.domains = std::vector<Capture::Shown>(domains_.size())};
   }
 
+  /// Asks the `device`th sensor that was given, in its lane, and does not wait: see
+  /// `WaitingQuestions`. One that answers at once is asked here; `then` is posted all the same.
+  [[nodiscard]] AskResult ask(std::size_t device, const DeviceQuestion& question, TimePoint now,
+                              WaitingQuestions::Then then, const WaitingQuestions::Post& post);
+  /// True if a caller who asked at `since`, or before, still waits for that sensor.
+  [[nodiscard]] bool has_waited(std::size_t device, TimePoint since) const noexcept;
+  /// Reads what answers at once, and what is due in lanes that sleep, without waiting for these.
+  void tick();
+
   [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
   /// The longest time between two calls of `read` that loses no wrap.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
@@ -129,10 +138,9 @@ class Readings {
     std::optional<std::size_t> slow_lane = {};  ///< likewise
   };
   [[nodiscard]] const std::vector<ObservedGpu>& devices() const noexcept { return devices_; }
-  /// The thread that reads a device: for jobs between two readings. It ends with the readings.
-  [[nodiscard]] const std::shared_ptr<Worker>& worker(const ObservedGpu& device) const noexcept {
-    return lanes_[device.lane].lane->worker();
-  }
+  /// The thread that reads the `device`th sensor, for jobs between two readings; null if it has
+  /// none. It ends with the readings.
+  [[nodiscard]] std::shared_ptr<Worker> worker(std::size_t device) const noexcept;
   /// The newest value of a device's gauge, power too, in SI units; absent if no value is valid, or
   /// it was read before `since`. `since` is ignored for costly channels, which are read less often.
   [[nodiscard]] std::optional<double> latest(const ObservedGpu& device, Metric metric,
@@ -166,6 +174,12 @@ class Readings {
     std::optional<Lane::Boundaries> shown{};  ///< absent: it did not answer in time
   };
 
+  /// How a sensor is read.
+  struct AskedDevice {
+    std::shared_ptr<Sensor> sensor;
+    Lane* lane;  ///< null: in the caller's thread
+  };
+
   void add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& options);
   void add(ReadingWork work);
   /// Removes what `add` added for a sensor with these channels.
@@ -187,6 +201,7 @@ class Readings {
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<OwnedLane> lanes_;
+  std::vector<AskedDevice> asked_;  ///< in the order of the sensors
   std::vector<ObservedGpu> devices_;
   std::vector<DomainSources> domains_;
   std::vector<SensorRefusal> left_out_;

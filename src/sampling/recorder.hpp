@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sampling/device_questions.hpp"
 #include "sampling/history.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/export.hpp"
@@ -22,14 +23,18 @@ class Recorder {
 
   /// Reads each channel once. Allocates nothing.
   void read() noexcept;
+  /// The same, but takes readings of its device that are at most this old.
+  void read(NewestReadings& device, std::chrono::nanoseconds longest_age) noexcept;
   void note_suspend() noexcept;
   void set_period(std::chrono::nanoseconds period) noexcept;
 
-  [[nodiscard]] Sensor& sensor() const noexcept { return *sensor_; }
+  [[nodiscard]] const std::shared_ptr<Sensor>& sensor() const noexcept { return sensor_; }
   /// One for each channel that is read, in their order.
   [[nodiscard]] const std::deque<History>& histories() const noexcept { return histories_; }
 
  private:
+  void take() noexcept;
+
   std::shared_ptr<Sensor> sensor_;
   ChannelSet channels_;
   std::vector<std::size_t> places_;  ///< of each history's channel among the sensor's

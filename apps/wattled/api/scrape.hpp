@@ -35,7 +35,7 @@ class Scrape {
 
   void set_cpu_model(std::string model) { cpu_model_ = std::move(model); }
   /// Finds energies that no counter shows with it.
-  void follow(std::shared_ptr<FollowedDevice> device) { totals_.add(std::move(device)); }
+  void follow(std::shared_ptr<Readings> device) { totals_.add(std::move(device)); }
 
   /// Reads the CPUs through `view`, asks the GPUs and the others, then calls `then` with all
   /// domains.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,6 +12,9 @@
 
 namespace wattle::daemon {
 namespace {
+
+/// At the end there may be many devices that hang.
+constexpr std::chrono::milliseconds kDevicePatience{25};
 
 /// The value of a counter, rounded down to a multiple of `quantum`.
 Joules rounded_down(const Channel& counter, const Boundary& at, Joules quantum) {
@@ -43,17 +45,26 @@ EnergyHistory::EnergyHistory(const std::vector<std::shared_ptr<Sensor>>& sensors
       started_(loop.now()),
       slots_{.origin = from_unix(std::floor(to_unix(loop.now())))},
       pace_(loop, kPeriod, [this] { tick(); }) {
-  add(sensors);
+  (void)add_all(sensors);
   pace_.start();
 }
 
-void EnergyHistory::add(const std::vector<std::shared_ptr<Sensor>>& sensors) {
-  const std::map<Domain, std::string> devices = devices_of(sensors);
+std::shared_ptr<Readings> EnergyHistory::add(const std::shared_ptr<Sensor>& device) {
+  return add_all({device});
+}
+
+std::shared_ptr<Readings> EnergyHistory::add_all(
+    const std::vector<std::shared_ptr<Sensor>>& sensors) {
   std::vector<ReadingWork> all;
   for (const std::shared_ptr<Sensor>& sensor : sensors) {
-    std::ranges::move(work_of(sensor, {.period = kPeriod}), std::back_inserter(all));
+    for (ReadingWork& work : work_of(sensor, {.period = kPeriod})) {
+      work.lane.longest_age = kPeriod / 2;
+      work.lane.patience = kDevicePatience;
+      all.push_back(std::move(work));
+    }
   }
-  readings_.push_back(std::make_unique<Readings>(std::move(all), clock_));
+  const std::map<Domain, std::string> devices = devices_of(sensors);
+  readings_.push_back(std::make_shared<Readings>(std::move(all), clock_));
   const Readings& added = *readings_.back();
   const std::vector<Domain> domains = added.domains();
   for (std::size_t i = 0; i < domains.size(); ++i) {
@@ -68,6 +79,7 @@ void EnergyHistory::add(const std::vector<std::shared_ptr<Sensor>>& sensors) {
   }
   std::ranges::sort(entries_, {}, &DomainReadings::domain);
   tick();
+  return readings_.back();
 }
 
 void EnergyHistory::tick() {
@@ -76,15 +88,6 @@ void EnergyHistory::tick() {
   // The time of a step of the wall clock is the time of the first check that finds it.
   (void)to_unix(loop_.now());
   if (past_ && oldest() > started_) past_.reset();
-}
-
-std::shared_ptr<Worker> EnergyHistory::thread_of(const Domain& device) const {
-  for (const auto& readings : readings_) {
-    const auto& devices = readings->devices();
-    const auto found = std::ranges::find(devices, device, &Readings::ObservedGpu::domain);
-    if (found != devices.end()) return readings->worker(*found);
-  }
-  return nullptr;
 }
 
 std::vector<DomainFigure> EnergyHistory::energies(TimePoint begin, TimePoint end) {

@@ -36,11 +36,8 @@ class EnergyHistory {
                 const TimeSource& clock, std::chrono::seconds kept);
 
   [[nodiscard]] const TimeSource& clock() const noexcept { return clock_; }
-  /// Adds sensors that were found later.
-  void add(const std::vector<std::shared_ptr<Sensor>>& sensors);
-
-  /// The thread that reads a device which may block. It ends with this object.
-  [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;
+  /// Reads a device, too. Returns its only reader, for those who ask it.
+  [[nodiscard]] std::shared_ptr<Readings> add(const std::shared_ptr<Sensor>& device);
 
   /// The energy of each domain from `begin` to `end`, in the order of the domains. Time before the
   /// history, or in the future, is unknown. If the window ends now, counters that do not block are
@@ -80,6 +77,7 @@ class EnergyHistory {
     PowerSlots slots;
     std::string device{};  ///< its UUID, or its PCI address; empty: unknown
   };
+  std::shared_ptr<Readings> add_all(const std::vector<std::shared_ptr<Sensor>>& sensors);
   void tick();
   /// The energy in the present run, and in earlier ones.
   [[nodiscard]] EnergyFigure energy_of(const DomainReadings& entry, TimePoint begin,
@@ -103,7 +101,7 @@ class EnergyHistory {
   TimePoint started_;
   std::shared_ptr<const PastHistory> past_{};  ///< null: nothing is known
   SlotGrid slots_;  ///< at whole Unix seconds, until the wall clock steps
-  std::vector<std::unique_ptr<Readings>> readings_;
+  std::vector<std::shared_ptr<Readings>> readings_;
   std::vector<DomainReadings> entries_;
   Pace pace_;
 };

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "devices/followed_device.hpp"
 #include "http/loop.hpp"
 #include "http/pace.hpp"
+#include "sampling/readings.hpp"
 
 namespace wattle::daemon {
 
@@ -19,9 +20,15 @@ namespace wattle::daemon {
 class EnergyTotals {
  public:
   static constexpr std::chrono::minutes kPatience{30};
+  static constexpr std::chrono::milliseconds kPeriod{100};
 
   explicit EnergyTotals(Loop& loop);
-  void add(std::shared_ptr<FollowedDevice> device);
+  /// `device` sleeps, or reads by itself; it keeps all domains for at least `kKept`.
+  void add(std::shared_ptr<Readings> device);
+  /// The only reader of a device, for this and for those who ask it. Keeps what gives energy.
+  /// `clock` outlives its thread.
+  [[nodiscard]] static std::shared_ptr<Readings> reader_of(const std::shared_ptr<Sensor>& device,
+                                                           const TimeSource& clock);
 
   struct DomainTotal {
     Domain domain;
@@ -38,7 +45,11 @@ class EnergyTotals {
  private:
   /// Windows are at most this long before they are added up, so that what is kept covers them.
   static constexpr std::chrono::minutes kLongestWindow{30};
-  static_assert(kLongestWindow + kPatience <= FollowedDevice::kKept);
+  /// A channel's history holds readings of 7 bytes each for at least this long.
+  static constexpr std::chrono::minutes kKept{60};
+  static constexpr std::size_t kKeptBytes = std::size_t{256} << 10U;
+  static_assert(kLongestWindow + kPatience <= kKept);
+  static_assert(kKept / kPeriod * 7 <= kKeptBytes);
 
   struct RunningTotal {
     TimePoint since;
@@ -49,7 +60,16 @@ class EnergyTotals {
     Joules shown{};           ///< the last total
     Seconds shown_unknown{};  ///< likewise
   };
-  using Source = FollowedDevice::DomainHistories;
+  struct Source {
+    Domain domain;
+    const Readings* readings;
+    std::size_t place;
+
+    [[nodiscard]] EnergyFigure energy(TimePoint begin, TimePoint end) const {
+      return readings->energy(place, {.begin = begin, .end = end});
+    }
+    [[nodiscard]] const History* counter() const { return readings->counter(place); }
+  };
   static void settle(const Source& source, RunningTotal& sum, TimePoint end);
   [[nodiscard]] DomainTotal total_of(const Source& source, TimePoint now);
   void tick();
@@ -58,7 +78,8 @@ class EnergyTotals {
 
   Loop& loop_;
   std::unique_ptr<Timer> idle_;
-  std::vector<std::shared_ptr<FollowedDevice>> devices_;
+  std::vector<std::shared_ptr<Readings>> devices_;
+  std::vector<Source> sources_;
   std::map<Domain, RunningTotal> sums_;
   Pace pace_;
 };

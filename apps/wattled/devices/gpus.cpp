@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace wattle::daemon {
@@ -14,13 +14,8 @@ namespace {
 /// Clients of zeusd wait 5 s for an answer.
 constexpr std::chrono::seconds kPatience{4};
 
-/// Most callers that wait for one answer. A GPU that hangs for hours must not collect repeated
-/// requests without limit.
-constexpr std::size_t kMostWaiting = 4096;
-
-/// Each kind of question has at most one call in progress and one that waits, and a setting takes
-/// one place: so there are more only if the driver is stuck.
-constexpr std::size_t kMostJobs = 16;
+/// Each of the readings is of one device.
+constexpr std::size_t kDevice = 0;
 
 constexpr double kMilli = 1000.0;
 
@@ -40,21 +35,31 @@ DeviceFault not_asked() {
   return {503, "GPU error: the driver has not answered earlier requests; this one was not sent"};
 }
 DeviceFault too_many_wait() {
-  return {503, fmt::format("GPU error: {} other requests wait for this answer", kMostWaiting)};
+  return {503, fmt::format("GPU error: {} other requests wait for this answer",
+                           WaitingQuestions::kMostWaiting)};
 }
 
-/// The channel that answers a question best; absent: none does.
-std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion question) {
-  const auto find = [&](Metric metric) -> std::optional<std::size_t> {
-    const auto channels = sensor.channels();
-    for (std::size_t i = 0; i < channels.size(); ++i) {
-      if (channels[i].metric == metric && channels[i].scope == wattle::Scope::device) return i;
-    }
-    return std::nullopt;
+bool is_of_settings(GpuQuestion question) noexcept {
+  return question == GpuQuestion::power_limit || question == GpuQuestion::power_limit_range ||
+         question == GpuQuestion::persistence_mode;
+}
+
+/// The channels to read for a question: for one value, the one that answers it best.
+ChannelSet channels_asked(const Sensor& sensor, GpuQuestion question) {
+  if (question == GpuQuestion::processes || is_of_settings(question)) return {};
+  if (question == GpuQuestion::all) {
+    return channels_where(sensor, [](const Channel& channel) { return !channel.costly; });
+  }
+  const auto first_of = [&](Metric metric) {
+    bool is_found = false;
+    return channels_where(sensor, [&](const Channel& channel) {
+      const bool fits = channel.metric == metric && channel.scope == wattle::Scope::device;
+      return fits && !std::exchange(is_found, true);
+    });
   };
-  if (question == GpuQuestion::energy) return find(Metric::energy);
-  const auto instant = find(Metric::power_instant);
-  return instant ? instant : find(Metric::power_average);
+  if (question == GpuQuestion::energy) return first_of(Metric::energy);
+  const ChannelSet instant = first_of(Metric::power_instant);
+  return instant.any() ? instant : first_of(Metric::power_average);
 }
 
 std::optional<DeviceFault> fault_of(ReadStatus status, const Sensor& sensor) {
@@ -70,43 +75,30 @@ std::optional<DeviceFault> fault_of(ReadStatus status, const Sensor& sensor) {
   return driver_fault(500, sensor, "the GPU is lost");
 }
 
-GpuAnswer ask_channel(Sensor& sensor, std::size_t channel) {
-  std::vector<Reading> readings(sensor.channels().size());
-  ChannelSet wanted;
-  wanted.set(channel);
-  sensor.read_some(wanted, readings);
-  const Reading& reading = readings[channel];
+GpuAnswer value_of(const DeviceAnswer& shown, const Sensor& sensor, std::size_t channel) {
+  const Reading& reading = shown.readings[channel];
   const double si = sensor.channels()[channel].scale() * static_cast<double>(reading.raw);
   return {.value = static_cast<std::uint64_t>(std::llround(si * kMilli)),
           .at = reading.at,
           .fault = fault_of(reading.status, sensor)};
 }
 
-GpuAnswer ask_all(Sensor& sensor) {
-  const auto channels = sensor.channels();
-  GpuAnswer answer;
-  answer.readings.resize(channels.size());
-  const ChannelSet wanted = channels_where(sensor, [](const Channel& c) { return !c.costly; });
-  sensor.read_some(wanted, answer.readings);
-  // Channels that were not requested have no value.
+GpuAnswer all_of(const DeviceAnswer& shown, const Sensor& sensor, ChannelSet asked) {
+  GpuAnswer answer{.readings = shown.readings};
   std::optional<DeviceFault> fault;
   bool is_known = false;
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    Reading& reading = answer.readings[i];
-    if (i < wanted.size() && wanted[i]) {
-      auto failure = fault_of(reading.status, sensor);
-      is_known = is_known || !failure;
-      if (!fault || reading.status == ReadStatus::gone) fault = std::move(failure);
-    } else {
-      reading.status = ReadStatus::retry;
-    }
+  for (std::size_t i = 0; i < std::min(answer.readings.size(), asked.size()); ++i) {
+    if (!asked[i]) continue;
+    const ReadStatus status = answer.readings[i].status;
+    auto failure = fault_of(status, sensor);
+    is_known = is_known || !failure;
+    if (!fault || status == ReadStatus::gone) fault = std::move(failure);
   }
   if (!is_known) answer.fault = std::move(fault);
   return answer;
 }
 
-GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
-  const DeviceSettings settings = sensor.settings();
+GpuAnswer setting_of(const DeviceSettings& settings, const Sensor& sensor, GpuQuestion question) {
   GpuAnswer answer;
   if (question == GpuQuestion::power_limit && settings.power_limit_mw) {
     answer.value = *settings.power_limit_mw;
@@ -120,6 +112,14 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
   return answer;
 }
 
+/// Reads the device only when it is asked, in a thread that starts then.
+std::shared_ptr<Readings> sleeping_readings(const std::shared_ptr<Sensor>& sensor) {
+  std::vector<ReadingWork> work(1);
+  work[0].lane = {.sleeps = true, .patience = {}};
+  work[0].add(sensor, {}, kMinTimelineBytes);
+  return std::make_shared<Readings>(std::move(work), machine_clock());
+}
+
 }  // namespace
 
 DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
@@ -129,16 +129,24 @@ DeviceFault driver_fault(unsigned status, const Sensor& sensor, std::string_view
   return {status, fmt::format("{} error: {}", is_nvml ? "NVML" : "GPU", what)};
 }
 
-GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
-  if (question == GpuQuestion::all) return ask_all(sensor);
-  if (question == GpuQuestion::processes) return {.processes = sensor.processes()};
-  const bool is_power = question == GpuQuestion::power || question == GpuQuestion::streamed_power;
-  if (!is_power && question != GpuQuestion::energy) {
-    return ask_settings(sensor, question);
+DeviceQuestion asked_of(const Sensor& sensor, GpuQuestion question,
+                        std::chrono::nanoseconds streamed_age) {
+  const bool is_streamed = question == GpuQuestion::streamed_power;
+  return {.channels = channels_asked(sensor, question),
+          .longest_age = is_streamed ? streamed_age : std::chrono::nanoseconds(0),
+          .settings = is_of_settings(question),
+          .processes = question == GpuQuestion::processes};
+}
+
+GpuAnswer meaning_of(const DeviceAnswer& answer, const Sensor& sensor, GpuQuestion question) {
+  if (question == GpuQuestion::processes) return {.processes = answer.processes};
+  if (is_of_settings(question)) return setting_of(answer.settings, sensor, question);
+  const ChannelSet asked = channels_asked(sensor, question);
+  if (question == GpuQuestion::all) return all_of(answer, sensor, asked);
+  for (std::size_t i = 0; i < std::min(answer.readings.size(), asked.size()); ++i) {
+    if (asked[i]) return value_of(answer, sensor, i);
   }
-  const auto channel = channel_for(sensor, question);
-  return channel ? ask_channel(sensor, *channel)
-                 : GpuAnswer{.fault = not_offered(sensor, question)};
+  return {.fault = not_offered(sensor, question)};
 }
 
 Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
@@ -147,69 +155,52 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
 
 void Gpus::add(Gpu gpu) {
   const wire::DeviceId id = gpu.entry.id;
-  gpus_.emplace(id, AskedGpu{.entry = std::move(gpu.entry),
-                             .sensor = gpu.sensor,
-                             .paced = gpu.paced ? gpu.paced : gpu.sensor,
-                             .thread = gpu.thread ? gpu.thread : std::make_shared<Worker>()});
+  if (!gpu.readings) gpu.readings = sleeping_readings(gpu.sensor);
+  gpus_.emplace(id, OwnedGpu{.gpu = std::move(gpu)});
   ids_.insert(std::ranges::upper_bound(ids_, id), id);
 }
 
 std::vector<wire::GpuEntry> Gpus::entries() const {
   std::vector<wire::GpuEntry> entries;
   entries.reserve(gpus_.size());
-  for (const auto& [id, gpu] : gpus_) entries.push_back(gpu.entry);
+  for (const auto& [id, served] : gpus_) entries.push_back(served.gpu.entry);
   return entries;
 }
 
 GpuHandle Gpus::handle(wire::DeviceId id) const {
-  const AskedGpu& gpu = gpus_.at(id);
-  return {id, gpu.thread, gpu.sensor};
+  const Gpu& gpu = gpus_.at(id).gpu;
+  const std::shared_ptr<Worker> thread = gpu.readings->worker(kDevice);
+  return {id, thread ? thread : std::make_shared<Worker>(), gpu.sensor};
 }
-
-/// A question to one GPU, and the callers that wait for its answer.
-struct Gpus::PendingQuestion {
-  explicit PendingQuestion(TimePoint now) : asked(now) {}
-  const TimePoint asked;
-  std::atomic<bool> has_begun{false};
-  std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< only for the loop's thread
-};
 
 std::optional<DeviceFault> Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
                                          std::function<void(const GpuAnswer&)> then) {
-  AskedGpu& gpu = gpus_.at(id);
-  std::shared_ptr<PendingQuestion>& pending = gpu.pending[question];
-  // Until the driver call starts, callers with the same question join. So the answer is newer than
-  // each of their requests, and any number of callers costs at most two driver calls.
-  if (!pending || pending->has_begun) {
-    auto next = std::make_shared<PendingQuestion>(loop_.now());
-    // The callbacks go back to the loop, with its timers: the thread may outlive both.
-    const auto work = [question, next, has_failed = gpu.has_failed,
-                       sensor = question == GpuQuestion::streamed_power ? gpu.paced : gpu.sensor,
-                       post = loop_.poster()]() mutable {
-      next->has_begun = true;
-      const GpuAnswer answer = daemon::ask(*sensor, question);
-      post([next = std::move(next), has_failed = std::move(has_failed), answer] {
-        // A request that the driver does not offer (400) is no failure.
-        *has_failed = answer.fault && answer.fault->status >= 500;
-        for (const auto& answer_to : std::exchange(next->waiting, {})) answer_to(answer);
-      });
-    };
-    if (!gpu.thread->add(work, kMostJobs)) return not_asked();
-    pending = std::move(next);
+  const OwnedGpu& served = gpus_.at(id);
+  const Gpu& gpu = served.gpu;
+  auto take = [question, sensor = gpu.sensor, has_failed = served.has_failed,
+               then = std::move(then)](const DeviceAnswer& shown) {
+    const GpuAnswer answer = meaning_of(shown, *sensor, question);
+    // A request that the driver does not offer (400) is no failure.
+    *has_failed = answer.fault && answer.fault->status >= 500;
+    then(answer);
+  };
+  switch (gpu.readings->ask(kDevice, asked_of(*gpu.sensor, question, gpu.streamed_age), loop_.now(),
+                            std::move(take), loop_.poster())) {
+    case AskResult::sent:
+      return std::nullopt;
+    case AskResult::not_sent:
+      return not_asked();
+    case AskResult::too_many:
+      break;
   }
-  if (pending->waiting.size() >= kMostWaiting) return too_many_wait();
-  pending->waiting.push_back(std::move(then));
-  return std::nullopt;
+  return too_many_wait();
 }
 
 bool Gpus::fail() const {
-  const TimePoint now = loop_.now();
-  const auto is_overdue = [&](const auto& asked) {
-    const auto& [question, pending] = asked;
-    return pending && !pending->waiting.empty() && now - pending->asked >= kPatience;
-  };
-  return std::ranges::any_of(gpus_, [&](const auto& gpu) {
-    return *gpu.second.has_failed || std::ranges::any_of(gpu.second.pending, is_overdue);
+  const TimePoint overdue = loop_.now() - kPatience;
+  return std::ranges::any_of(gpus_, [&](const auto& entry) {
+    const OwnedGpu& served = entry.second;
+    return *served.has_failed || served.gpu.readings->has_waited(kDevice, overdue);
   });
 }
 

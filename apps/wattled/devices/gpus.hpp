@@ -16,6 +16,7 @@
 
 #include "base/worker.hpp"
 #include "http/loop.hpp"
+#include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"
 #include "wire/messages.hpp"
 
@@ -25,7 +26,7 @@ using Ids = std::vector<wire::DeviceId>;
 
 enum class GpuQuestion : std::uint8_t {
   power,              ///< mW
-  streamed_power,     ///< mW, for a stream: see `Gpu::paced`
+  streamed_power,     ///< mW, for a stream: see `Gpu::streamed_age`
   energy,             ///< mJ since the driver was loaded
   power_limit,        ///< mW
   power_limit_range,  ///< mW: `value` to `high`
@@ -57,8 +58,13 @@ struct GpuAnswer {
   std::optional<std::vector<DeviceProcess>> processes{};
 };
 
-/// Asks the sensor. Blocks while its driver does.
-[[nodiscard]] GpuAnswer ask(Sensor& sensor, GpuQuestion question);
+/// What a question asks of a device; nothing, if the device does not offer it. Power for streams
+/// may be `streamed_age` old.
+[[nodiscard]] DeviceQuestion asked_of(const Sensor& sensor, GpuQuestion question,
+                                      std::chrono::nanoseconds streamed_age = {});
+/// What the device's answer means. `sensor`: for its properties only.
+[[nodiscard]] GpuAnswer meaning_of(const DeviceAnswer& answer, const Sensor& sensor,
+                                   GpuQuestion question);
 
 /// One GPU, for threads that may block. Thread-safe.
 class GpuHandle {
@@ -69,6 +75,8 @@ class GpuHandle {
   [[nodiscard]] wire::DeviceId id() const noexcept { return id_; }
   /// For its properties only.
   [[nodiscard]] const Sensor& sensor() const noexcept { return *sensor_; }
+  /// For jobs between two readings.
+  [[nodiscard]] Worker& thread() const noexcept { return *thread_; }
 
   /// Calls `work(sensor)` in the GPU's thread, between two of its readings, and waits for the
   /// result, for as long as the driver takes. Absent: the thread has ended, or cannot be started.
@@ -100,10 +108,10 @@ class Gpus {
   struct Gpu {
     wire::GpuEntry entry;
     std::shared_ptr<Sensor> sensor;
-    /// The same device, for streams, which read it every period; null: use `sensor`.
-    std::shared_ptr<Sensor> paced{};
-    /// The thread that reads it; null: the first question starts one.
-    std::shared_ptr<Worker> thread{};
+    /// The one reader of this device, alone; null: it is read only when it is asked.
+    std::shared_ptr<Readings> readings{};
+    /// A stream takes readings of others that are at most this old.
+    std::chrono::nanoseconds streamed_age{0};
   };
   Gpus(std::vector<Gpu> gpus, Loop& loop);
   /// Serves one more. Its id must be new.
@@ -112,7 +120,7 @@ class Gpus {
   [[nodiscard]] std::vector<wire::GpuEntry> entries() const;
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
   /// For its properties only: only its thread may read it.
-  [[nodiscard]] const Sensor& sensor(wire::DeviceId id) const { return *gpus_.at(id).sensor; }
+  [[nodiscard]] const Sensor& sensor(wire::DeviceId id) const { return *gpus_.at(id).gpu.sensor; }
 
   using Answers = std::map<wire::DeviceId, GpuAnswer>;
   /// Asks all at the same time, and calls `then` when each has answered. A GPU that takes longer
@@ -131,19 +139,14 @@ class Gpus {
 
  private:
   struct GatheredAnswers;
-  struct PendingQuestion;
-  struct AskedGpu {
-    wire::GpuEntry entry;
-    std::shared_ptr<Sensor> sensor;
-    std::shared_ptr<Sensor> paced;
-    std::shared_ptr<Worker> thread;
-    std::map<GpuQuestion, std::shared_ptr<PendingQuestion>> pending{};  ///< the newest of each kind
+  struct OwnedGpu {
+    Gpu gpu;
     /// Its last answer was a failure. Shared with the callbacks, which may outlive this.
     std::shared_ptr<bool> has_failed = std::make_shared<bool>(false);
   };
 
   Loop& loop_;
-  std::map<wire::DeviceId, AskedGpu> gpus_;
+  std::map<wire::DeviceId, OwnedGpu> gpus_;
   Ids ids_;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "sampling/shared_sensor.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "serve/log.hpp"
@@ -141,34 +140,12 @@ Inventory take_inventory(Survey found, const std::vector<TokenScope>& enabled,
   return inventory;
 }
 
-namespace {
-
-/// The device's sensor for several readers, and its stream's.
-SharedSensor& shared_of(Gpus::Gpu& device, std::chrono::nanoseconds streamed,
-                        const TimeSource& clock) {
-  auto shared = std::dynamic_pointer_cast<SharedSensor>(device.sensor);
-  if (!shared) {
-    shared = std::make_shared<SharedSensor>(std::move(device.sensor), clock);
-    device.paced = std::make_shared<SharedSensor>(*shared, streamed);
-    device.sensor = shared;
-  }
-  return *shared;
-}
-
-}  // namespace
-
 void add_to_history(EnergyHistory& history, Inventory& inventory,
                     const std::vector<TokenScope>& enabled, std::chrono::nanoseconds streamed) {
   if (!has(enabled, TokenScope::gpu_read)) return;
-  std::vector<std::shared_ptr<Sensor>> sensors;
-  sensors.reserve(inventory.gpus.size());
   for (Gpus::Gpu& gpu : inventory.gpus) {
-    sensors.push_back(std::make_shared<SharedSensor>(shared_of(gpu, streamed, history.clock()),
-                                                     EnergyHistory::kPeriod));
-  }
-  history.add(sensors);
-  for (Gpus::Gpu& gpu : inventory.gpus) {
-    gpu.thread = history.thread_of(gpu.sensor->channels().front().domain);
+    gpu.readings = history.add(gpu.sensor);
+    gpu.streamed_age = streamed / 2;
   }
 }
 
@@ -184,12 +161,9 @@ std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
 void follow_devices(Inventory& inventory, const std::vector<TokenScope>& enabled,
                     std::chrono::nanoseconds streamed, const TimeSource& clock) {
   const auto follow = [&](Gpus::Gpu& device) {
-    const auto sensor =
-        std::make_shared<SharedSensor>(shared_of(device, streamed, clock), FollowedDevice::kPeriod);
-    const bool may_block = sensor->may_block();
-    if (may_block && !device.thread) device.thread = std::make_shared<Worker>();
-    inventory.followed.push_back(
-        std::make_shared<FollowedDevice>(sensor, may_block ? device.thread : nullptr, clock));
+    if (!device.readings) device.readings = EnergyTotals::reader_of(device.sensor, clock);
+    device.streamed_age = streamed / 2;
+    inventory.followed.push_back(device.readings);
   };
   for (Gpus::Gpu& gpu : inventory.gpus) {
     const bool has_counter = gpu.entry.cumulative_energy_available == true;

@@ -8,7 +8,6 @@
 
 #include "auth/token.hpp"
 #include "devices/cpus.hpp"
-#include "devices/followed_device.hpp"
 #include "devices/gpus.hpp"
 #include "sensors/cpu_zones.hpp"
 #include "sensors/sensor.hpp"
@@ -38,8 +37,8 @@ struct Inventory {
   std::vector<Cpus::Cpu> cpus;
   std::string cpu_model{};  ///< empty: not known
   std::vector<SensorRefusal> refused;
-  std::vector<Channel> channels;                            ///< of all sensors, for /api/v1/sensors
-  std::vector<std::shared_ptr<FollowedDevice>> followed{};  ///< see `follow_devices`
+  std::vector<Channel> channels;                      ///< of all sensors, for /api/v1/sensors
+  std::vector<std::shared_ptr<Readings>> followed{};  ///< see `follow_devices`
 };
 /// The devices of the enabled groups. `zones`: the numbers of CPUs, if the kernel shows them.
 [[nodiscard]] Inventory take_inventory(Survey found, const std::vector<TokenScope>& enabled,

@@ -77,9 +77,8 @@ struct EnergyHistoryOptions {
   std::chrono::seconds kept{0};
   std::chrono::nanoseconds gpu_period{0};  ///< of the stream of GPUs
 };
-/// Starts the energy history of all CPUs and GPUs. One thread still reads each device, at most as
-/// often as its fastest reader: a periodic reader reuses a reading of another one that is newer
-/// than half its period.
+/// Starts the energy history of all CPUs and GPUs. It reads GPUs as often as their fastest reader:
+/// each takes readings of the others that are newer than half its period.
 [[nodiscard]] std::unique_ptr<EnergyHistory> start_energy_history(
     Inventory& inventory, const std::vector<TokenScope>& enabled,
     const EnergyHistoryOptions& options, Loop& loop, const TimeSource& clock);
@@ -88,8 +87,8 @@ struct EnergyHistoryOptions {
 void add_to_history(EnergyHistory& history, Inventory& inventory,
                     const std::vector<TokenScope>& enabled, std::chrono::nanoseconds streamed);
 
-/// Makes followers of what no counter shows the energy of for scrapes: GPUs without one, and the
-/// others. After `start_energy_history`, if there is one. `clock` outlives their threads.
+/// Has the energy that no counter shows kept for scrapes: of GPUs without one, and of the others.
+/// After `start_energy_history`, if there is one. `clock` outlives their threads.
 void follow_devices(Inventory& inventory, const std::vector<TokenScope>& enabled,
                     std::chrono::nanoseconds streamed, const TimeSource& clock);
 

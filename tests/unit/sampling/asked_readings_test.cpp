@@ -3,7 +3,10 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -77,6 +80,128 @@ TEST_F(AskedReadings, AreAskedNoMoreAfterTheyWereStopped) {
   EXPECT_EQ(reads(), std::pair(1, 1));
 }
 
+/// Collects the answers to questions, and gives them to their callers on request. Threads: any.
+class PostedAnswers {
+ public:
+  [[nodiscard]] WaitingQuestions::Post post() {
+    return [this](std::function<void()> work) {
+      const std::scoped_lock lock(mutex_);
+      posted_.push_back(std::move(work));
+    };
+  }
+  [[nodiscard]] std::size_t run() {
+    std::vector<std::function<void()>> posted;
+    {
+      const std::scoped_lock lock(mutex_);
+      posted.swap(posted_);
+    }
+    for (const auto& work : posted) work();
+    return posted.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::function<void()>> posted_;
+};
+
+/// A device that is read only when it is asked.
+class SleepingReadings : public testing::Test {
+ protected:
+  SleepingReadings() {
+    std::vector<ReadingWork> work(1);
+    work[0].lane = {.period = 1h, .sleeps = true};
+    history_ = &work[0]
+                    .add(std::make_shared<fakes::GatedSensor>(std::vector{whole_watts()}, gate_,
+                                                              machine_clock()),
+                         kPower, kMinTimelineBytes)
+                    .front();
+    readings_.emplace(std::move(work), machine_clock());
+  }
+  ~SleepingReadings() override {
+    gate_->open();
+    readings_->stop(machine_clock().now() + fakes::kLongWait);
+  }
+  SleepingReadings(const SleepingReadings&) = delete;
+  SleepingReadings& operator=(const SleepingReadings&) = delete;
+
+  AskResult ask(const DeviceQuestion& question = {.channels = kPower}) {
+    return readings_->ask(
+        0, question, now_,
+        [this](const DeviceAnswer& answer) { shown_.push_back(answer.readings.at(0).raw); },
+        answers_.post());
+  }
+  /// What was answered, once there is that much.
+  std::vector<std::uint64_t> shown(std::size_t count) {
+    EXPECT_TRUE(fakes::eventually([&] {
+      (void)answers_.run();
+      return shown_.size() >= count;
+    }));
+    return shown_;
+  }
+
+  static constexpr ChannelSet kPower{1};
+  std::shared_ptr<fakes::Gate> gate_ = std::make_shared<fakes::Gate>();
+  PostedAnswers answers_;
+  const History* history_ = nullptr;
+  std::optional<Readings> readings_;
+  std::vector<std::uint64_t> shown_;
+  TimePoint now_ = machine_clock().now();
+};
+
+TEST_F(SleepingReadings, ReadNothingBeforeTheyAreAsked) {
+  EXPECT_EQ(ask(), AskResult::sent);
+  EXPECT_EQ(shown(1), std::vector<std::uint64_t>{1}) << "the first reading of all";
+  EXPECT_EQ(history_->values().size(), 0U) << "answers are not kept";
+}
+
+TEST_F(SleepingReadings, GiveOneAnswerToAllWhoAskedBeforeItsReading) {
+  gate_->shut();
+  EXPECT_EQ(ask(), AskResult::sent);
+  ASSERT_TRUE(fakes::eventually([&] { return gate_->waiting.load(); }));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(), AskResult::sent);
+  gate_->open();
+  EXPECT_EQ(shown(4), (std::vector<std::uint64_t>{1, 2, 2, 2}));
+}
+
+TEST_F(SleepingReadings, GiveAnAnswerOfItsOwnToEachKindOfQuestion) {
+  EXPECT_EQ(ask({.channels = kPower, .processes = true}), AskResult::sent);
+  EXPECT_EQ(ask(), AskResult::sent);
+  EXPECT_EQ(shown(2), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(SleepingReadings, TakeReadingsThatAreNewEnoughForAQuestion) {
+  EXPECT_EQ(ask(), AskResult::sent);
+  (void)shown(1);
+  EXPECT_EQ(ask({.channels = kPower, .longest_age = 1h}), AskResult::sent);
+  EXPECT_EQ(shown(2), (std::vector<std::uint64_t>{1, 1}));
+}
+
+TEST_F(SleepingReadings, SaySinceWhenSomebodyWaits) {
+  gate_->shut();
+  EXPECT_FALSE(readings_->has_waited(0, now_));
+  EXPECT_EQ(ask(), AskResult::sent);
+  EXPECT_FALSE(readings_->has_waited(0, now_ - 1ns));
+  EXPECT_TRUE(readings_->has_waited(0, now_));
+  gate_->open();
+  (void)shown(1);
+  EXPECT_FALSE(readings_->has_waited(0, now_));
+}
+
+TEST_F(SleepingReadings, KeepWhatTheyReadAtATick) {
+  readings_->tick();
+  EXPECT_TRUE(fakes::eventually([&] { return history_->values().size() == 1; }));
+}
+
+TEST_F(SleepingReadings, LeaveOutTicksWhileTheDeviceHangs) {
+  gate_->shut();
+  readings_->tick();
+  ASSERT_TRUE(fakes::eventually([&] { return gate_->waiting.load(); }));
+  for (int i = 0; i < 10; ++i) readings_->tick();
+  gate_->open();
+  readings_->stop(machine_clock().now() + fakes::kLongWait);
+  EXPECT_EQ(gate_->reads, 1);
+}
+
 TEST(ReadingsOfNamedDomains, HaveNoLaneForADeviceOfWhichNothingIsRead) {
   const auto gate = std::make_shared<fakes::Gate>();
   const auto readings_of = [&](std::optional<std::vector<Domain>> domains) {
@@ -107,6 +232,27 @@ TEST(ReadingsInTheCallersThread, HaveNoLane) {
   readings.read();
   EXPECT_EQ(gate->reads, 1);
   EXPECT_FALSE(readings.read_now(TimePoint::max())) << "there is nothing to ask";
+}
+
+TEST(ReadingsInTheCallersThread, AnswerBeforeTheyReturnButPostTheAnswer) {
+  const auto gate = std::make_shared<fakes::Gate>();
+  std::vector<ReadingWork> work;
+  work.push_back({.is_prompt = true});
+  work.back().add(
+      std::make_shared<fakes::GatedSensor>(std::vector{whole_watts()}, gate, machine_clock()),
+      ChannelSet(1), kMinTimelineBytes);
+  Readings readings(std::move(work), machine_clock());
+  PostedAnswers answers;
+  std::uint64_t shown = 0;
+  EXPECT_EQ(
+      readings.ask(
+          0, {.channels = 1}, machine_clock().now(),
+          [&](const DeviceAnswer& answer) { shown = answer.readings.at(0).raw; }, answers.post()),
+      AskResult::sent);
+  EXPECT_EQ(gate->reads, 1);
+  EXPECT_EQ(shown, 0U);
+  EXPECT_EQ(answers.run(), 1U);
+  EXPECT_EQ(shown, 1U);
 }
 
 }  // namespace

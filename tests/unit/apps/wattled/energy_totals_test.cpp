@@ -21,6 +21,21 @@ Channel gauge_of(const Domain& domain) {
           .metric = Metric::power_instant};
 }
 
+/// Hangs while it is shut.
+class HangingSensor final : public ForwardingSensor {
+ public:
+  using ForwardingSensor::ForwardingSensor;
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
+    ++calls;
+    while (is_shut) std::this_thread::yield();
+    ForwardingSensor::read_some(wanted, readings);
+  }
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+
+  std::atomic<bool> is_shut{true};
+  std::atomic<int> calls{0};
+};
+
 /// A GPU without a counter, a meter, and one with a counter, which do not block.
 class EnergyTotalsTest : public testing::Test {
  protected:
@@ -39,10 +54,9 @@ class EnergyTotalsTest : public testing::Test {
   }
   void start() {
     for (fakes::ScriptedCounter& counter : channels_) {
-      totals_.add(std::make_shared<FollowedDevice>(
-          std::make_shared<fakes::ScriptedSensor>(std::vector<fakes::ScriptedCounter>{counter},
-                                                  clock_),
-          nullptr, clock_));
+      totals_.add(EnergyTotals::reader_of(std::make_shared<fakes::ScriptedSensor>(
+                                              std::vector<fakes::ScriptedCounter>{counter}, clock_),
+                                          clock_));
     }
   }
   EnergyTotals::DomainTotal total(const Domain& domain = Domain::nvidia_gpu(1)) {
@@ -166,21 +180,18 @@ TEST_F(EnergyTotalsTest, KeepTheEnergyBeforeAPauseAndCountThePauseAsUnknown) {
 }
 
 TEST_F(EnergyTotalsTest, AskADriverThatHangsOnlyOnce) {
-  const auto thread = std::make_shared<Worker>();
-  const auto is_shut = std::make_shared<std::atomic<bool>>(true);
-  ASSERT_TRUE(thread->add([is_shut] {
-    while (*is_shut) std::this_thread::yield();
-  }));
-  totals_.add(std::make_shared<FollowedDevice>(
-      std::make_shared<fakes::ScriptedSensor>(
-          std::vector<fakes::ScriptedCounter>{channels_.front()}, clock_),
-      thread, clock_));
+  const auto sensor = std::make_shared<HangingSensor>(std::make_shared<fakes::ScriptedSensor>(
+      std::vector<fakes::ScriptedCounter>{channels_.front()}, clock_));
+  const auto device = EnergyTotals::reader_of(sensor, clock_);
+  totals_.add(device);
   (void)total();
+  while (sensor->calls == 0) std::this_thread::yield();
   loop_.advance(3600s);
   EXPECT_EQ(reads_, 0);
   EXPECT_GT(total().unknown, 3599s);
-  *is_shut = false;
-  EXPECT_TRUE(thread->finish(60s));
+  sensor->is_shut = false;
+  device->stop(machine_clock().now() + 60s);
+  EXPECT_EQ(sensor->calls, 1);
   EXPECT_EQ(reads_, 1);
 }
 

@@ -50,6 +50,12 @@ class GatedGpu final : public Sensor {
   std::vector<Channel> channels_;
 };
 
+/// What a device answers to who asks it here.
+GpuAnswer ask(GatedGpu& gpu, GpuQuestion question) {
+  NewestReadings device(std::shared_ptr<Sensor>(std::shared_ptr<Sensor>(), &gpu), machine_clock());
+  return meaning_of(answer_of(device, asked_of(gpu, question)), gpu, question);
+}
+
 TEST(GpuFaults, OfOtherVendorsAreNoErrorsOfNvml) {
   GatedGpu nvidia;
   nvidia.status = ReadStatus::gone;
@@ -91,8 +97,7 @@ TEST(GpuFaults, OfSettingOtherVendorsAreNoErrorsOfNvml) {
 class GpuStreams : public testing::Test {
  protected:
   GpuStreams()
-      : gpus_({{.entry = {.id = 0}, .sensor = first_, .thread = thread_},
-               {.entry = {.id = 1}, .sensor = second_}},
+      : gpus_({{.entry = {.id = 0}, .sensor = first_}, {.entry = {.id = 1}, .sensor = second_}},
               loop_),
         stream_(gpus_, loop_, StreamRates{}) {}
   ~GpuStreams() override { first_->is_shut = second_->is_shut = false; }
@@ -104,16 +109,16 @@ class GpuStreams : public testing::Test {
   void fill_queue_of_first() {
     first_->is_shut = true;
     const auto job = [gpu = first_] { (void)ask(*gpu, GpuQuestion::power); };
-    EXPECT_TRUE(thread_->add(job));
+    const GpuHandle handle = gpus_.handle(0);
+    EXPECT_TRUE(handle.thread().add(job));
     while (first_->reads == 0) std::this_thread::yield();
-    for (int i = 1; i < kQueued; ++i) EXPECT_TRUE(thread_->add(job));
+    for (int i = 1; i < kQueued; ++i) EXPECT_TRUE(handle.thread().add(job));
   }
   static constexpr int kQueued = 100;
 
   VirtualLoop loop_;
   std::shared_ptr<GatedGpu> first_ = std::make_shared<GatedGpu>();
   std::shared_ptr<GatedGpu> second_ = std::make_shared<GatedGpu>();
-  std::shared_ptr<Worker> thread_ = std::make_shared<Worker>();  ///< of the first
   Gpus gpus_;
   GpuStream stream_;
   RecordingSubscriber listener_;

@@ -204,7 +204,7 @@ TEST(Metrics, EscapeForeignText) {
             std::string::npos);
 }
 
-class MeanPowerTest : public testing::Test {
+class PowerSinceScrapeTest : public testing::Test {
  protected:
   /// A scrape at this time after the first one.
   std::optional<double> at(int ms, double energy_j, std::uint64_t losses = 0) {
@@ -216,21 +216,21 @@ class MeanPowerTest : public testing::Test {
   PowerSinceScrape power_;
 };
 
-TEST_F(MeanPowerTest, IsUnknownAtTheFirstScrape) { EXPECT_EQ(at(0, 1000), std::nullopt); }
+TEST_F(PowerSinceScrapeTest, IsUnknownAtTheFirstScrape) { EXPECT_EQ(at(0, 1000), std::nullopt); }
 
-TEST_F(MeanPowerTest, IsUnknownInTheFirstSecond) {
+TEST_F(PowerSinceScrapeTest, IsUnknownInTheFirstSecond) {
   (void)at(0, 0);
   EXPECT_EQ(at(999, 50), std::nullopt);
   EXPECT_EQ(at(1000, 50), 50.0);
 }
 
-TEST_F(MeanPowerTest, IsTheMeanSinceThePreviousScrape) {
+TEST_F(PowerSinceScrapeTest, IsTheMeanSinceThePreviousScrape) {
   (void)at(0, 0);
   EXPECT_EQ(at(10'000, 1000), 100.0);
   EXPECT_EQ(at(15'000, 1250), 50.0);
 }
 
-TEST_F(MeanPowerTest, IsOfASecondAtLeastHoweverOftenItIsAskedFor) {
+TEST_F(PowerSinceScrapeTest, IsOfASecondAtLeastHoweverOftenItIsAskedFor) {
   (void)at(0, 0);
   EXPECT_EQ(at(2000, 200), 100.0);
   EXPECT_EQ(at(2100, 210), 100.0);        // since 0: 2000 is too near
@@ -238,14 +238,14 @@ TEST_F(MeanPowerTest, IsOfASecondAtLeastHoweverOftenItIsAskedFor) {
   EXPECT_EQ(at(3000, 400 + 200), 400.0);  // since 2000
 }
 
-TEST_F(MeanPowerTest, StartsAgainWhereTheCounterRestarted) {
+TEST_F(PowerSinceScrapeTest, StartsAgainWhereTheCounterRestarted) {
   (void)at(0, 1000);
   EXPECT_EQ(at(1000, 1050), 50.0);
   EXPECT_EQ(at(2000, 1050, 1), std::nullopt);
   EXPECT_EQ(at(4000, 1070, 1), 10.0);
 }
 
-TEST_F(MeanPowerTest, MayBeZero) {
+TEST_F(PowerSinceScrapeTest, MayBeZero) {
   (void)at(0, 5);
   EXPECT_EQ(at(1000, 5), 0.0);
 }

@@ -9,7 +9,7 @@
 
 #include "fakes/virtual_clock.hpp"
 #include "http/event_loop.hpp"
-#include "sampling/shared_sensor.hpp"
+#include "sampling/device_questions.hpp"
 #include "serve/service.hpp"
 
 namespace wattle::daemon {
@@ -46,17 +46,15 @@ class CountingGpu final : public Sensor {
       {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}};
 };
 
-TEST(SharedSensor, IsReadAsOftenAsItsFastestReaderAsksWhateverTheirPhases) {
+TEST(NewestReadings, AreReadAsOftenAsTheFastestReaderAsksWhateverTheirPhases) {
   for (int phase_ms = 0; phase_ms < 100; ++phase_ms) {
     fakes::VirtualClock clock;
     const auto calls = std::make_shared<Calls>();
-    SharedSensor single(std::make_shared<CountingGpu>(calls, clock), clock);
-    SharedSensor fast(single, 50ms);
-    SharedSensor slow(single, 100ms);
+    NewestReadings device(std::make_shared<CountingGpu>(calls, clock), clock);
     std::vector<Reading> readings(1);
     for (int ms = 0; ms < 10'000; ++ms) {
-      if (ms % 50 == 0) fast.read(readings);
-      if (ms % 100 == phase_ms) slow.read(readings);
+      if (ms % 50 == 0) device.read({1}, 25ms, readings);
+      if (ms % 100 == phase_ms) device.read({1}, 50ms, readings);
       clock.advance(1ms);
     }
     EXPECT_LE(calls->power, 10'000 / 50 + 1) << phase_ms;
@@ -64,18 +62,17 @@ TEST(SharedSensor, IsReadAsOftenAsItsFastestReaderAsksWhateverTheirPhases) {
   }
 }
 
-TEST(SharedSensor, AsksTheDeviceForASingleQuestion) {
+TEST(NewestReadings, AreAskedOfTheDeviceForASingleQuestion) {
   fakes::VirtualClock clock;
   const auto calls = std::make_shared<Calls>();
-  SharedSensor single(std::make_shared<CountingGpu>(calls, clock), clock);
-  SharedSensor paced(single, 50ms);
+  NewestReadings device(std::make_shared<CountingGpu>(calls, clock), clock);
   std::vector<Reading> readings(1);
-  for (int i = 0; i < 3; ++i) single.read(readings);
+  for (int i = 0; i < 3; ++i) device.read({1}, 0ms, readings);
   EXPECT_EQ(calls->power, 3);
-  paced.read(readings);
+  device.read({1}, 25ms, readings);
   EXPECT_EQ(calls->power, 3) << "just read";
   clock.advance(26ms);
-  paced.read(readings);
+  device.read({1}, 25ms, readings);
   EXPECT_EQ(calls->power, 4);
 }
 
