@@ -229,6 +229,13 @@ TEST_F(WatchedLoad, IsNotSeenWhereItIsSteadyOrThereIsNoCounter) {
               HasSubstr("not known how much of the time it sees: it has no energy counter"));
 }
 
+TEST_F(WatchedLoad, IsNamedWhereItWouldHelp) {
+  constexpr const char* kHint = "not known how much of the time it sees: --watch-load shows it";
+  EXPECT_THAT(measure_gpus("gpu NVIDIA B200\npower step 0 300\n", {}).out, HasSubstr(kHint));
+  EXPECT_THAT(measure_gpus("gpu NVIDIA H100 PCIe\npower step 0 300\n", {}).out,
+              Not(HasSubstr(kHint)));
+}
+
 TEST_F(WatchedLoad, NeedsAMeasurement) {
   const Outcome outcome = run(wattle({"sensors", "--watch-load", "30"}));
   EXPECT_EQ(outcome.code(), 2);

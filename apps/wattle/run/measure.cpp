@@ -292,7 +292,13 @@ std::string measured_text(const MeasuredChannel& measured) {
   if (seen.monotonic) text += *seen.monotonic ? "never fell; " : "FELL; ";
   text += fmt::format("a reading takes {}, at most {}\n", fine_text(seen.call),
                       fine_text(seen.longest_call));
-  return measured.window ? text + kIndent + window_text(*measured.window) : text;
+  if (measured.window) return text + kIndent + window_text(*measured.window);
+  if (is_window_open(measured.channel)) {
+    text += kIndent + std::string(
+                          "not known how much of the time it sees: --watch-load shows it, if "
+                          "there is an energy counter\n");
+  }
+  return text;
 }
 
 nlohmann::ordered_json window_json(const GaugeWindowAnswer& answer) {

@@ -250,12 +250,12 @@ class DistinctValues {
   std::vector<TimedValue> values_;
 };
 
-bool is_open(const Channel& channel) {
+}  // namespace
+
+bool is_window_open(const Channel& channel) noexcept {
   return channel.metric == Metric::power_instant && channel.scope == Scope::device &&
          !channel.costly && !channel.gauge.window && !channel.gauge.time_constant;
 }
-
-}  // namespace
 
 std::vector<WatchedGauge> watch_gauges(Sensor& sensor, std::chrono::nanoseconds length,
                                        const TimeSource& clock,
@@ -264,7 +264,7 @@ std::vector<WatchedGauge> watch_gauges(Sensor& sensor, std::chrono::nanoseconds 
   const ChannelSet counters = channels_where(sensor, [](const Channel& channel) {
     return channel.metric == Metric::energy && channel.scope == Scope::device;
   });
-  const ChannelSet gauges = channels_where(sensor, is_open);
+  const ChannelSet gauges = channels_where(sensor, is_window_open);
   std::vector<WatchedGauge> watched;
   for (std::size_t i = 0; i < channels.size(); ++i) {
     if (!gauges[i]) continue;
