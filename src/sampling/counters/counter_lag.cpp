@@ -62,24 +62,41 @@ std::optional<Watts> power_at_end(const History& history, const Boundary& first,
   return power_since(history, *reading, last);
 }
 
+/// The last reading of another value from `begin` on, and the first that shows `ticks`, as `end`
+/// does. A counter does not fall, so halves are searched: a program can read it thousands of times
+/// until it is renewed.
+Bracket last_renewal(const Timeline& values, TimePoint begin, TimePoint end,
+                     std::uint64_t ticks) noexcept {
+  std::optional<StoredReading> other = values.at(begin - kCounterQuantum).after;
+  std::optional<StoredReading> same = values.at(end).before;
+  if (!other || !same || same->raw != ticks || same->first_seen < other->first_seen) return {};
+  if (other->raw == ticks) return {.before = std::nullopt, .after = other};
+  while (true) {
+    const TimePoint middle = other->first_seen + (same->first_seen - other->first_seen) / 2;
+    const auto [before, after] = values.at(middle);
+    if (!before) return {};
+    if (before->raw != ticks) {
+      if (!after || after->raw == ticks) return {.before = before, .after = after};
+      other = after;
+    } else if (before->first_seen < same->first_seen) {
+      same = before;
+    } else {
+      return {.before = other, .after = same};
+    }
+  }
+}
+
 /// For how long, at most, the counter had not been renewed; 0 where that is usual or not known.
 nanoseconds standstill_at(const History& history, const Boundary& end) noexcept {
   constexpr int kFar = 100;
   constexpr int kNeverSeen = 4;
   const nanoseconds usual = history.channel().update.p99;
-  std::optional<TimePoint> other;
-  std::optional<TimePoint> since;
-  const auto look = [&](const StoredReading& reading) {
-    if (reading.raw != end.ticks) {
-      other = reading.first_seen;
-      since.reset();
-    } else if (!since) {
-      since = reading.first_seen;
-    }
-  };
-  history.values().for_each(end.at - kFar * usual, end.at, look);
-  if (!since || 2 * (end.at - *since) <= 3 * usual) return {};
-  return other ? end.at - *other : kNeverSeen * (end.at - *since);
+  const auto shown = history.values().at(end.at - 3 * usual / 2).before;
+  if (!shown || shown->raw != end.ticks) return {};
+  const auto [other, since] =
+      last_renewal(history.values(), end.at - kFar * usual, end.at, end.ticks);
+  if (!since || 2 * (end.at - since->first_seen) <= 3 * usual) return {};
+  return other ? end.at - other->first_seen : kNeverSeen * (end.at - since->first_seen);
 }
 
 }  // namespace

@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "known_history.hpp"
 
@@ -76,6 +83,53 @@ TEST(CounterLag, IsNotInThePowerOfAWindowWithoutReadings) {
   const CounterLag lag = counter_lag(*history, {kBegin + 3ms, kBegin + 7ms}, first,
                                      history->last().value(), Joules(0.36));
   EXPECT_NEAR(0.36 - lag.bias.si(), 0.4, 1e-9);
+}
+
+/// Times in microseconds and values of the readings of a counter, oldest first.
+using TimedTicks = std::vector<std::pair<int, std::uint64_t>>;
+
+/// How long the counter of `millijoules` had stood still at its last reading, by looking at all of
+/// them.
+nanoseconds standstill_of(const TimedTicks& readings) {
+  const auto [end, ticks] = readings.back();
+  std::optional<int> other;
+  std::optional<int> since;
+  for (const auto& [at, raw] : readings) {
+    if (at < end - 100'000) continue;
+    if (raw != ticks) {
+      other = at;
+    } else if (!since) {
+      since = at;
+    }
+  }
+  if (2 * (end - *since) <= 3 * 1000) return {};
+  return std::chrono::microseconds(other ? end - *other : 4 * (end - *since));
+}
+
+TEST(StandstillBound, CountsTheTimeSinceTheLastReadingOfAnotherValue) {
+  std::mt19937_64 random(7);
+  std::size_t stood_still = 0;
+  for (int world = 0; world < 400; ++world) {
+    KnownHistory history(millijoules(false), {.period = 1ms});
+    TimedTicks readings;
+    const auto count = 1 + random() % 600;
+    const auto longest = 1 + random() % 3000;
+    const auto usual = 1 + random() % 40;  // readings between two updates
+    std::uint64_t raw = 0;
+    int at = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      at += static_cast<int>(random() % longest);
+      if (random() % usual == 0) raw += 1 + random() % 50;
+      readings.emplace_back(at, raw);
+      history.read(std::chrono::microseconds(at), raw);
+    }
+    const Watts mean(1e9);  // more than any power before
+    const double expected_s = Seconds(standstill_of(readings)).count();
+    const Joules bound = standstill_bound(*history, history->last().value(), mean);
+    EXPECT_NEAR(bound.si() / (1.6 * mean.si()), expected_s, 1e-9) << "world " << world;
+    if (expected_s > 0.0) ++stood_still;
+  }
+  EXPECT_GT(stood_still, 50U);
 }
 
 }  // namespace
