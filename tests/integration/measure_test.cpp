@@ -238,7 +238,7 @@ TEST_F(WatchedLoad, IsNamedWhereItWouldHelp) {
 
 TEST_F(WatchedLoad, NeedsAMeasurement) {
   const Outcome outcome = run(wattle({"sensors", "--watch-load", "30"}));
-  EXPECT_EQ(outcome.code(), 2);
+  EXPECT_EQ(outcome.code(), 64);
   EXPECT_THAT(outcome.err, HasSubstr("--watch-load needs --measure"));
 }
 
