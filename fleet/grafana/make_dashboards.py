@@ -213,6 +213,7 @@ def gpu():
     name = "{{instance}} {{domain}}"
     model = "* on (job, instance, domain) group_left (model) wattle_device_info"
     idle = f"avg_over_time(wattle_gpu_utilization_ratio{{{here}}}[1h]) < 0.02"
+    processes = f"wattle_process_gpu_energy_joules_total{{{here}}}"
     return dashboard(
         "wattle-gpu", "Wattle: GPUs", "Power, use and limits of GPUs.",
         [variable("instance", "label_values(wattle_build_info, instance)", "Node"),
@@ -237,6 +238,12 @@ def gpu():
             plot("Temperature", "celsius", (f"wattle_temperature_celsius{{{here}}}", name)),
             plot("Clock of the GPU", "hertz", (f"wattle_gpu_clock_hertz{{{here}}}", name)),
             plot("Clock of its memory", "hertz", (f"wattle_memory_clock_hertz{{{here}}}", name)),
+            plot("The 20 processes with the most power", "watt",
+                 (f"topk(20, sum by (instance, domain, kind, pid, comm) (rate({processes}[$__rate_interval])))",
+                  "{{instance}} {{domain}} {{kind}} {{comm}} {{pid}}"), stacked=True,
+                 description="wattled serve --enable shares --shares-gpu-processes N: all of a GPU is what was measured."),
+            table("Energy of processes", "joule",
+                  (f"sum by (instance, domain, kind, pid, comm) (increase({processes}[$__range]))", "J"), width=16),
             table("Idle GPUs, and what they draw", "watt",
                   (f"(avg_over_time(wattle_power_watts{{{here}}}[1h]) and {idle}) {model}", "W, mean of an hour")),
             table("Part of the time that sensors of power sample", "percentunit",

@@ -101,6 +101,7 @@ class Machine:
         (group / pod / "cpu.stat").write_text("usage_usec 1000000\n")
         (root / "proc" / "4711").mkdir()
         (root / "proc" / "4711" / "cgroup").write_text(f"0::/{pod}\n")
+        (root / "proc" / "4711" / "stat").write_text("4711 (train) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 4096 1 0\n")
         (root / "pods" / f"ml_train-0_{POD}").mkdir(parents=True)
         self.player = subprocess.Popen(
             [os.environ["WATTLE_TEST_PLAYER"], "3600000", *words], stdout=subprocess.DEVNULL
@@ -181,7 +182,8 @@ class Daemon:
                 for theirs, ours in places.items():
                     word = word.replace(theirs, ours)
                 arguments.append(word)
-            shares = ["--enable=shares", "--shares-interval=1", f"--pod-logs-dir={machine.root}/pods"]
+            shares = ["--enable=shares", "--shares-interval=1", f"--pod-logs-dir={machine.root}/pods",
+                      "--shares-gpu-processes=5"]
             return [*without, os.environ["WATTLE_TEST_DAEMON"], *arguments, *shares]
 
         self.process, self.port = start_at_free_port(

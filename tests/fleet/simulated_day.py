@@ -99,6 +99,12 @@ def shares_at(domains, t):
             yield "wattle_share_energy_joules_total", labels, part * energy
             if group:
                 yield "wattle_share_uncertainty_joules_total", labels, 0.5 * part * energy
+        if name != "cpu":
+            for kind, part in (("process", 0.7), ("idle", 0.25), ("other", 0.05), ("undivided", 0)):
+                labels = {"domain": name, "kind": kind}
+                if kind == "process":
+                    labels |= {"pid": "4711", "start_ticks": "77", "comm": "train"}
+                yield "wattle_process_gpu_energy_joules_total", labels, part * energy
     yield "wattle_share_group_info", {"group_kind": "pod", "group": POD, "namespace": "web", "pod": "shop-0"}, 1
 
 

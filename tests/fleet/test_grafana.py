@@ -21,7 +21,7 @@ VALUES = {
     "$cluster": ".*", "$rack": ".*", "$instance": ".*", "$gpu": ".*", "$kind": ".*",
 }
 # What no dashboard shows: when a counter was 0, and of shares what rules do not record.
-NOT_SHOWN = re.compile(r"_created$|^wattle_share_(ended_energy_joules_total|groups|idle_power_watts|undivided_info)$")
+NOT_SHOWN = re.compile(r"_created$|^wattle_(process_gpu|share)_(ended_energy_joules_total|groups|idle_power_watts|undivided_info)$")
 
 
 def dashboards():

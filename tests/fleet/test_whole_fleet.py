@@ -83,7 +83,7 @@ class Node:
     def command(self, port):
         return [
             os.environ["WATTLE_TEST_DAEMON"], "serve", "--mode=tcp", f"--tcp-bind-address=127.0.0.1:{port}",
-            "--user=root", "--public-cpu-period=0", "--enable=gpu-read,cpu-read,shares", "--shares-interval=1", f"--sysfs={self.folder}/sys", f"--procfs={self.folder}/proc",
+            "--user=root", "--public-cpu-period=0", "--enable=gpu-read,cpu-read,shares", "--shares-interval=1", "--shares-gpu-processes=5", f"--sysfs={self.folder}/sys", f"--procfs={self.folder}/proc",
             f"--nvml-library={os.environ['WATTLE_TEST_NVML']}",
         ]
 
@@ -182,18 +182,22 @@ def check_energy(samples, watts, label):
 
 def check_shares(prometheus, stop, seconds):
     """At each scrape all shares of a domain add up to what was measured, to the microjoule."""
-    left_uj, scrapes = {}, 0
-    for family, sign in (("energy", 1), ("ended_energy", 1), ("measured", -1)):
-        query = f"wattle_share_{family}_joules_total[{seconds}s]"
-        for each in prometheus.api("query", query=query, time=stop)["result"]:
-            of = each["metric"]["instance"], each["metric"]["domain"]
-            for at, value in each["values"]:
-                scrapes += family == "measured"
-                left_uj[of, at] = left_uj.get((of, at), 0) + sign * round(float(value) * 1e6)
-    assert {place: left for place, left in left_uj.items() if left != 0} == {}
-    assert {of for of, _ in left_uj} == {(node, "cpu") for node in ("n1", "n2", "n3")} | {
-        ("n2", "nvidia_gpu_0"), ("n2", "nvidia_gpu_1")}
-    assert scrapes > 5 * 5
+    gpus = {("n2", "nvidia_gpu_0"), ("n2", "nvidia_gpu_1")}
+    for kind, selector, domains in (
+        ("share", "", gpus | {(node, "cpu") for node in ("n1", "n2", "n3")}),
+        ("process_gpu", '{domain!="cpu"}', gpus),
+    ):
+        left_uj, scrapes = {}, 0
+        for metric, sign in ((f"{kind}_energy", 1), (f"{kind}_ended_energy", 1), ("share_measured", -1)):
+            query = f"wattle_{metric}_joules_total{selector}[{seconds}s]"
+            for each in prometheus.api("query", query=query, time=stop)["result"]:
+                of = each["metric"]["instance"], each["metric"]["domain"]
+                for at, value in each["values"]:
+                    scrapes += sign < 0
+                    left_uj[of, at] = left_uj.get((of, at), 0) + sign * round(float(value) * 1e6)
+        assert {place: left for place, left in left_uj.items() if left != 0} == {}
+        assert {of for of, _ in left_uj} == domains
+        assert scrapes > 5 * len(domains)
     for family in ("energy", "uncertainty"):
         query = f'count by (instance) (wattle_share_{family}_joules_total{{group_kind=~"pod|slurm_job|service"}} > 0)'
         answer = prometheus.api("query", query=query, time=stop)["result"]

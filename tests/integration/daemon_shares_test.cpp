@@ -129,6 +129,45 @@ TEST_F(DaemonShares, AreInTheJsonWithTheNamesOfPods) {
   EXPECT_EQ(label, "shop/web-0");
 }
 
+TEST_F(DaemonShares, OfProcessesOnAGpuCloseInEveryScrape) {
+  for (const auto& [pid, name] :
+       std::map<std::string, std::string>{{"4001", "train"}, {"4002", "a\"} 9\\"}}) {
+    tree_.write_proc(pid + "/stat",
+                     pid + " (" + name + ") S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 4096 1 0\n");
+    tree_.write_proc(pid + "/cgroup", "0::/system.slice/web.service\n");
+    tree_.write_proc(pid + "/comm", name + "\n");
+  }
+  serve(Words{"--enable", "shares", "--shares-interval", "1", "--shares-gpu-processes", "1"},
+        "gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\npci 0000:41:00\npower step 0 300\ncounter 100000\n"
+        "utilization 80 80\nprocess compute 4001 1000000 sm 60\n"
+        "process compute 4002 2000000 sm 20\n");
+  ASSERT_TRUE(metrics_get(R"(pid="4001",start_ticks="77",comm="train"} )"));
+  std::map<std::string, std::int64_t> before;
+  for (int i = 0; i < 20; ++i) {
+    const std::string text = get("/metrics").body;
+    std::int64_t sum = 0;
+    std::size_t shown = 0;
+    for (const char* const family :
+         {"wattle_process_gpu_energy_joules", "wattle_process_gpu_ended_energy_joules"}) {
+      for (const Sample& sample : samples_of(text, family)) {
+        sum += sample.uj;
+        if (sample.labels.find("pid=") != std::string::npos) ++shown;
+        std::int64_t& last = before[family + sample.labels];
+        EXPECT_GE(sample.uj, last) << sample.labels;
+        last = sample.uj;
+      }
+    }
+    EXPECT_EQ(shown, 1U) << "the other is in 'other'";
+    for (const Sample& sample : samples_of(text, "wattle_share_measured_joules")) {
+      if (sample.domain == "nvidia_gpu_0") {
+        EXPECT_EQ(sum, sample.uj) << text;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  }
+  EXPECT_GT(before[R"(wattle_process_gpu_energy_joules,kind="other")"], 0);
+}
+
 TEST_F(DaemonShares, AreNotThereUnlessTheyAreEnabled) {
   use(0);
   serve();

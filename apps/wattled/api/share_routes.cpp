@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -44,7 +45,8 @@ struct JsonRow {
   bool has_power = true;
   std::string reason{};
   bool ended = false;
-  bool has_range = false;  ///< a group
+  bool has_range = false;                      ///< a group
+  std::optional<std::uint64_t> start_ticks{};  ///< of a process
 };
 
 std::string json_of(const JsonRow& row, Seconds length) {
@@ -54,10 +56,12 @@ std::string json_of(const JsonRow& row, Seconds length) {
   const auto bound = [&](std::uint64_t uj) {
     return row.has_range ? fmt::format("{}", uj) : std::string("null");
   };
+  const std::string start =
+      row.start_ticks ? fmt::format(R"("start_ticks":{},)", *row.start_ticks) : std::string();
   return fmt::format(
-      R"({{"kind":"{}","group":{},"label":{},"power_w":{},"energy_uj":{},"low_uj":{},"high_uj":{},)"
-      R"("reason":{},"ended":{}}})",
-      row.kind, json_string(row.group), json_string(row.label), power, row.amount.uj,
+      R"({{"kind":"{}","group":{},"label":{},{}"power_w":{},"energy_uj":{},"low_uj":{},)"
+      R"("high_uj":{},"reason":{},"ended":{}}})",
+      row.kind, json_string(row.group), json_string(row.label), start, power, row.amount.uj,
       bound(row.amount.range.low_uj), bound(row.amount.range.high_uj),
       json_string_or_null(row.reason), row.ended);
 }
@@ -77,29 +81,53 @@ std::string label_of(const SharedEnergy& shares, const CgroupGroup& group) {
   return group.name;
 }
 
+template <class Group>
+constexpr std::string_view kNamesOf = "groups";
+template <>
+constexpr std::string_view kNamesOf<GpuProcess> = "processes";
+
 constexpr std::string_view kNotKnownNow = "its energy was not known in the last interval";
 
-std::vector<JsonRow> share_rows_of(const SharedEnergy& shares, std::size_t place) {
-  const ShareLedger& ledger = shares.ledger();
+JsonRow row_of(const SharedEnergy& shares, const CgroupGroup& group) {
+  return {.kind = name_of(group.kind), .group = group.name, .label = label_of(shares, group)};
+}
+
+JsonRow row_of(const SharedEnergy& /*shares*/, const GpuProcess& process) {
+  return {.kind = "process",
+          .group = fmt::format("{}", process.pid),
+          .label = process.name,
+          .start_ticks = process.start_ticks};
+}
+
+std::string_view label_in(const ShareLedger& /*ledger*/, const OtherKind& kind) {
+  return kind.label;
+}
+
+std::string_view label_in(const ProcessLedger& /*ledger*/, const OtherKind& kind) {
+  return kind.amount == &LedgerDomain::other ? "processes that have no row" : kind.label;
+}
+
+template <class Group>
+std::vector<JsonRow> share_rows_of(const SharedEnergy& shares, const LedgerOf<Group>& ledger,
+                                   std::size_t place) {
   const LedgerDomain& domain = ledger.domains()[place];
   const std::string unknown(domain.length > Seconds(0) ? std::string_view() : kNotKnownNow);
   std::vector<JsonRow> rows;
   for (const auto& [group, row] : ledger.rows()) {
     const SharedAmount amount = row.at(place);
     if (amount.uj == 0) continue;
-    rows.push_back({.kind = name_of(group.kind),
-                    .group = group.name,
-                    .label = label_of(shares, group),
-                    .amount = amount,
-                    .has_power = !row.ended,
-                    .reason = row.ended ? "it has ended" : unknown,
-                    .ended = row.ended.has_value(),
-                    .has_range = true});
+    JsonRow shown = row_of(shares, group);
+    shown.amount = amount;
+    shown.has_power = !row.ended;
+    shown.reason = row.ended ? "it has ended" : unknown;
+    shown.ended = row.ended.has_value();
+    shown.has_range = true;
+    rows.push_back(std::move(shown));
   }
   for (const OtherKind& kind : kOtherKinds) {
     const SharedAmount amount = domain.*kind.amount;
     if (amount.uj == 0) continue;
-    JsonRow row{.kind = kind.name, .label = std::string(kind.label), .amount = amount};
+    JsonRow row{.kind = kind.name, .label = std::string(label_in(ledger, kind)), .amount = amount};
     row.reason = unknown;
     if (kind.amount == &LedgerDomain::undivided && amount.last_uj > 0) {
       row.reason = domain.undivided_reason;
@@ -110,7 +138,7 @@ std::vector<JsonRow> share_rows_of(const SharedEnergy& shares, std::size_t place
   }
   if (domain.ended_uj > 0) {
     rows.push_back({.kind = "ended",
-                    .label = "groups that have ended",
+                    .label = fmt::format("{} that have ended", kNamesOf<Group>),
                     .amount = {.uj = domain.ended_uj},
                     .has_power = false,
                     .reason = "they have ended",
@@ -119,8 +147,10 @@ std::vector<JsonRow> share_rows_of(const SharedEnergy& shares, std::size_t place
   return rows;
 }
 
-std::string domain_json(const SharedEnergy& shares, std::size_t place) {
-  const LedgerDomain& domain = shares.ledger().domains()[place];
+template <class Group>
+std::string domain_json(const SharedEnergy& shares, const LedgerOf<Group>& ledger,
+                        std::size_t place) {
+  const LedgerDomain& domain = ledger.domains()[place];
   const bool is_known = domain.length > Seconds(0);
   const std::string power =
       is_known
@@ -130,8 +160,17 @@ std::string domain_json(const SharedEnergy& shares, std::size_t place) {
       R"({{"domain":{},"covers":[{}],"energy_uj":{},"power_w":{},"reason":{},"rows":[{}]}})",
       json_string(domain.name), joined(domain.covers, ",", json_string), domain.measured.uj, power,
       json_string_or_null(is_known ? std::string_view() : kNotKnownNow),
-      joined(share_rows_of(shares, place), ",",
+      joined(share_rows_of(shares, ledger, place), ",",
              [&](const JsonRow& row) { return json_of(row, domain.length); }));
+}
+
+template <class Group>
+std::string domains_json(const SharedEnergy& shares, const LedgerOf<Group>& ledger) {
+  std::string domains;
+  for (std::size_t i = 0; i < ledger.domains().size(); ++i) {
+    domains += (i > 0 ? "," : "") + domain_json(shares, ledger, i);
+  }
+  return "[" + domains + "]";
 }
 
 std::string idle_json(const SharedEnergy& shares) {
@@ -173,6 +212,49 @@ MetricFamily energies_of(const SharedEnergy& shares) {
     }
   }
   return family;
+}
+
+std::vector<Label> process_labels_of(const LedgerDomain& domain, std::string_view kind) {
+  return {{"domain", domain.name}, {"kind", std::string(kind)}};
+}
+
+/// The energies of processes on GPUs, and of everything else in these GPUs; with their rows the
+/// number of series is bounded.
+void add_process_families(const SharedEnergy& shares, const ProcessLedger& ledger,
+                          std::vector<MetricFamily>& families) {
+  MetricFamily energies{.name = "wattle_process_gpu_energy_joules",
+                        .help = "Share of a process in the energy of a GPU; not measured.",
+                        .unit = "joules",
+                        .kind = MetricKind::counter,
+                        .samples = {}};
+  MetricFamily ended{.name = "wattle_process_gpu_ended_energy_joules",
+                     .help = "GPU energy of processes that ended and have no counter any more.",
+                     .unit = "joules",
+                     .kind = MetricKind::counter,
+                     .samples = {}};
+  for (std::size_t place = 0; place < ledger.domains().size(); ++place) {
+    const LedgerDomain& domain = ledger.domains()[place];
+    for (const auto& [process, row] : ledger.rows()) {
+      const std::uint64_t uj = row.at(place).uj;
+      if (uj == 0) continue;
+      std::vector<Label> labels = process_labels_of(domain, "process");
+      labels.emplace_back("pid", fmt::format("{}", process.pid));
+      labels.emplace_back("start_ticks", fmt::format("{}", process.start_ticks));
+      labels.emplace_back("comm", process.name);
+      energies.samples.push_back({std::move(labels), joules_of_uj(uj)});
+    }
+    for (const OtherKind& kind : kOtherKinds) {
+      if (kind.amount == &LedgerDomain::rest || kind.amount == &LedgerDomain::unexplained) {
+        continue;  // of CPUs
+      }
+      energies.samples.push_back(
+          {process_labels_of(domain, kind.name), joules_of_uj((domain.*kind.amount).uj)});
+    }
+    ended.samples.push_back(
+        {{{"domain", domain.name}}, joules_of_uj(domain.ended_uj), to_unix(shares.since())});
+  }
+  families.push_back(std::move(energies));
+  families.push_back(std::move(ended));
 }
 
 /// Where nothing was divided, a share has none.
@@ -295,20 +377,21 @@ void add_share_families(const SharedEnergy& shares, std::vector<MetricFamily>& f
       {.name = "wattle_share_groups",
        .help = "Groups with counters of their own, and those that have none.",
        .samples = {count("shown", ledger.rows().size()), count("hidden", ledger.hidden())}});
+  if (shares.processes() != nullptr) {
+    add_process_families(shares, *shares.processes(), families);
+  }
 }
 
 std::string shares_json(const SharedEnergy& shares) {
-  std::string domains;
-  for (std::size_t i = 0; i < shares.ledger().domains().size(); ++i) {
-    domains += (i > 0 ? "," : "") + domain_json(shares, i);
-  }
+  const std::string processes =
+      shares.processes() != nullptr ? domains_json(shares, *shares.processes()) : "null";
   const auto& at = shares.divided_at();
   return fmt::format(
       R"({{"schema":"wattled.shares/1","since_unix_s":{:.3f},"divided_unix_s":{},"interval_s":{},)"
-      R"("idle":{},"domains":[{}],"notes":[{}]}})",
+      R"("idle":{},"domains":{},"gpu_processes":{},"notes":[{}]}})",
       to_unix(shares.since()), at ? fmt::format("{:.3f}", to_unix(*at)) : "null",
-      shares.options().interval.count(), idle_json(shares), domains,
-      joined(shares.notes(), ",", json_string));
+      shares.options().interval.count(), idle_json(shares), domains_json(shares, shares.ledger()),
+      processes, joined(shares.notes(), ",", json_string));
 }
 
 }  // namespace wattle::daemon

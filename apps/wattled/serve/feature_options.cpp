@@ -38,10 +38,11 @@ constexpr std::uint32_t kLongestShareInterval = 60;
 constexpr std::uint32_t kLongestOtlpInterval = 3600;
 constexpr std::uint32_t kMostSpoolMib = std::uint32_t{1} << 20U;
 
-std::uint32_t number_in(const char* option, const std::string& text, std::uint32_t most) {
+std::uint32_t number_in(const char* option, const std::string& text, std::uint32_t most,
+                        std::uint32_t least = 1) {
   const auto number = parse_unsigned<std::uint32_t>(text);
-  if (!number || *number < 1 || *number > most) {
-    refuse_value(option, fmt::format("a whole number from 1 to {}", most), text);
+  if (!number || *number < least || *number > most) {
+    refuse_value(option, fmt::format("a whole number from {} to {}", least, most), text);
   }
   return *number;
 }
@@ -84,6 +85,11 @@ void add_share_options(CLI::App& serve, RawShareOptions& raw) {
                   "Groups with counters of their own, with --enable shares; the others are 'other'")
       ->type_name("N");
   serve
+      .add_option("--shares-gpu-processes", raw.gpu_processes,
+                  "Processes on GPUs with counters of their own, by command name; the others are "
+                  "'other' (0: none)")
+      ->type_name("N");
+  serve
       .add_option("--shares-interval", raw.interval,
                   "How often energy is divided among groups, 1 to 60")
       ->type_name("SECONDS");
@@ -98,6 +104,7 @@ void add_share_options(CLI::App& serve, RawShareOptions& raw) {
 SharesOptions checked_shares(const RawShareOptions& raw) {
   SharesOptions options;
   options.most_rows = number_in("--shares-top", raw.top, kMostRows);
+  options.most_processes = number_in("--shares-gpu-processes", raw.gpu_processes, kMostRows, 0);
   options.interval =
       std::chrono::seconds(number_in("--shares-interval", raw.interval, kLongestShareInterval));
   options.places.baseline = raw.baseline;

@@ -29,6 +29,7 @@ struct EnabledGroups {
 /// The options of --enable shares, as they were given.
 struct RawShareOptions {
   std::string top = "200";
+  std::string gpu_processes = "0";
   std::string interval = "5";
   std::string baseline;
   std::string kubelet;
@@ -36,8 +37,9 @@ struct RawShareOptions {
 };
 
 /// The names of these options, for those that have no effect.
-inline constexpr auto kShareOptions = {"--shares-top", "--shares-interval", "--shares-baseline",
-                                       "--kubelet-dir", "--pod-logs-dir"};
+inline constexpr auto kShareOptions = {"--shares-top",      "--shares-gpu-processes",
+                                       "--shares-interval", "--shares-baseline",
+                                       "--kubelet-dir",     "--pod-logs-dir"};
 
 void add_share_options(CLI::App& serve, RawShareOptions& raw);
 /// Without the system, and what strangers may see. Throws `InvalidArgument`.

@@ -78,10 +78,11 @@ DividedEnergy divide_cpu(std::uint64_t measured_uj, Seconds length, const CpuUse
   return divided;
 }
 
-DividedEnergy divide_gpu_energy(std::uint64_t measured_uj, const GpuParts& parts,
-                                std::span<const CgroupGroup> groups,
-                                const std::optional<CgroupGroup>& owner) {
-  DividedEnergy divided{.measured_uj = measured_uj};
+template <class Group>
+EnergyAmong<Group> divide_gpu_energy(std::uint64_t measured_uj, const GpuParts& parts,
+                                     const std::vector<std::type_identity_t<Group>>& groups,
+                                     const std::optional<std::type_identity_t<Group>>& owner) {
+  EnergyAmong<Group> divided{.measured_uj = measured_uj};
   const bool has_unseen = std::ranges::any_of(parts.parts, [&](const GpuPart& part) {
     return !part.group || *part.group >= groups.size();
   });
@@ -89,7 +90,7 @@ DividedEnergy divide_gpu_energy(std::uint64_t measured_uj, const GpuParts& parts
     divided.groups_uj.emplace(*owner, measured_uj);
     return divided;
   }
-  if (!parts.unknown.empty()) return undivided(measured_uj, parts.unknown);
+  if (!parts.unknown.empty()) return undivided<Group>(measured_uj, parts.unknown);
   if (parts.parts.empty()) {
     divided.idle_uj = measured_uj;
     return divided;
@@ -103,7 +104,7 @@ DividedEnergy divide_gpu_energy(std::uint64_t measured_uj, const GpuParts& parts
   }
   const std::vector<std::uint64_t> all = parts_of(measured_uj, weights);
   divided.undivided_uj = measured_uj;
-  const CgroupGroup* largest = nullptr;
+  const Group* largest = nullptr;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& place = parts.parts[i].group;
     if (!place || *place >= groups.size()) continue;
@@ -125,10 +126,20 @@ DividedEnergy divide_gpu_energy(std::uint64_t measured_uj, const GpuParts& parts
   return divided;
 }
 
-DividedEnergy undivided(std::uint64_t measured_uj, std::string reason) {
+template <class Group>
+EnergyAmong<Group> undivided(std::uint64_t measured_uj, std::string reason) {
   return {.measured_uj = measured_uj,
           .undivided_uj = measured_uj,
           .undivided_reason = std::move(reason)};
 }
+
+template DividedEnergy divide_gpu_energy<CgroupGroup>(std::uint64_t, const GpuParts&,
+                                                      const std::vector<CgroupGroup>&,
+                                                      const std::optional<CgroupGroup>&);
+template EnergyAmong<GpuProcess> divide_gpu_energy<GpuProcess>(std::uint64_t, const GpuParts&,
+                                                               const std::vector<GpuProcess>&,
+                                                               const std::optional<GpuProcess>&);
+template DividedEnergy undivided<CgroupGroup>(std::uint64_t, std::string);
+template EnergyAmong<GpuProcess> undivided<GpuProcess>(std::uint64_t, std::string);
 
 }  // namespace wattle::daemon

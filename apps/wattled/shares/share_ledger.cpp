@@ -6,19 +6,22 @@
 
 namespace wattle::daemon {
 
-std::size_t ShareLedger::hidden() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      live_, [&](const CgroupGroup& group) { return !rows_.contains(group); }));
+template <class Group>
+std::size_t LedgerOf<Group>::hidden() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(live_, [&](const Group& group) { return !rows_.contains(group); }));
 }
 
-std::size_t ShareLedger::place_of(const DividedEnergy& divided) {
+template <class Group>
+std::size_t LedgerOf<Group>::place_of(const EnergyAmong<Group>& divided) {
   const auto found = std::ranges::find(domains_, divided.domain, &LedgerDomain::name);
   if (found != domains_.end()) return static_cast<std::size_t>(found - domains_.begin());
   domains_.push_back({.name = divided.domain});
   return domains_.size() - 1;
 }
 
-void ShareLedger::end_rows(TimePoint at) {
+template <class Group>
+void LedgerOf<Group>::end_rows(TimePoint at) {
   for (auto& [group, row] : rows_) {
     for (SharedAmount& amount : row.amounts) amount.last_uj = 0;
     if (live_.contains(group)) {
@@ -35,14 +38,15 @@ void ShareLedger::end_rows(TimePoint at) {
   });
 }
 
-void ShareLedger::give_rows(const std::vector<DividedEnergy>& divided) {
-  std::map<CgroupGroup, std::uint64_t> wanted;
-  for (const DividedEnergy& energy : divided) {
+template <class Group>
+void LedgerOf<Group>::give_rows(const std::vector<EnergyAmong<Group>>& divided) {
+  std::map<Group, std::uint64_t> wanted;
+  for (const EnergyAmong<Group>& energy : divided) {
     for (const auto& [group, uj] : energy.groups_uj) {
       if (uj > 0 && !rows_.contains(group) && before_.contains(group)) wanted[group] += uj;
     }
   }
-  std::vector<std::pair<std::uint64_t, const CgroupGroup*>> order;
+  std::vector<std::pair<std::uint64_t, const Group*>> order;
   order.reserve(wanted.size());
   for (const auto& [group, uj] : wanted) order.emplace_back(uj, &group);
   std::ranges::stable_sort(order, std::ranges::greater(), &decltype(order)::value_type::first);
@@ -52,7 +56,8 @@ void ShareLedger::give_rows(const std::vector<DividedEnergy>& divided) {
   }
 }
 
-void ShareLedger::take(std::size_t place, Seconds length, const DividedEnergy& divided) {
+template <class Group>
+void LedgerOf<Group>::take(std::size_t place, Seconds length, const EnergyAmong<Group>& divided) {
   LedgerDomain& domain = domains_[place];
   domain.covers = divided.covers;
   domain.length = length;
@@ -75,9 +80,10 @@ void ShareLedger::take(std::size_t place, Seconds length, const DividedEnergy& d
   }
 }
 
-void ShareLedger::add(TimePoint at, Seconds length, const std::vector<DividedEnergy>& divided,
-                      std::set<CgroupGroup> live) {
-  for (const DividedEnergy& energy : divided) {
+template <class Group>
+void LedgerOf<Group>::add(TimePoint at, Seconds length,
+                          const std::vector<EnergyAmong<Group>>& divided, std::set<Group> live) {
+  for (const EnergyAmong<Group>& energy : divided) {
     for (const auto& [group, uj] : energy.groups_uj) {
       if (uj > 0) live.insert(group);
     }
@@ -92,7 +98,10 @@ void ShareLedger::add(TimePoint at, Seconds length, const std::vector<DividedEne
   }
   end_rows(at);
   give_rows(divided);
-  for (const DividedEnergy& energy : divided) take(place_of(energy), length, energy);
+  for (const EnergyAmong<Group>& energy : divided) take(place_of(energy), length, energy);
 }
+
+template class LedgerOf<CgroupGroup>;
+template class LedgerOf<GpuProcess>;
 
 }  // namespace wattle::daemon

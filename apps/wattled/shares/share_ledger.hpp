@@ -1,4 +1,5 @@
-// Energies of groups of processes, cumulated so that they add up to what was measured. Pure.
+// Energies of groups of processes, or of processes, cumulated so that they add up to what was
+// measured. Pure.
 #pragma once
 
 #include <algorithm>
@@ -68,36 +69,39 @@ struct LedgerRow {
 /// row is free; those that used most come first. It keeps the row until `kKept` after its end.
 /// Until it has one, its energy is in `other`, and stays there. Memory is bounded by the rows, and
 /// by the groups that are there. Threads: one at a time.
-class ShareLedger {
+template <class Group>
+class LedgerOf {
  public:
   /// The time for which the row of an ended group shows its last values.
   static constexpr std::chrono::minutes kKept{2};
 
-  explicit ShareLedger(std::size_t most_rows) : most_rows_(most_rows) {}
+  explicit LedgerOf(std::size_t most_rows) : most_rows_(most_rows) {}
 
   /// An interval that ends at `at`. `live`: all groups that are there now; others with energy count
   /// as well.
-  void add(TimePoint at, Seconds length, const std::vector<DividedEnergy>& divided,
-           std::set<CgroupGroup> live);
+  void add(TimePoint at, Seconds length, const std::vector<EnergyAmong<Group>>& divided,
+           std::set<Group> live);
 
   [[nodiscard]] const std::vector<LedgerDomain>& domains() const noexcept { return domains_; }
-  [[nodiscard]] const std::map<CgroupGroup, LedgerRow>& rows() const noexcept { return rows_; }
+  [[nodiscard]] const std::map<Group, LedgerRow>& rows() const noexcept { return rows_; }
   /// Groups that are there.
   [[nodiscard]] std::size_t live() const noexcept { return live_.size(); }
   /// Those of them that have no row.
   [[nodiscard]] std::size_t hidden() const;
 
  private:
-  [[nodiscard]] std::size_t place_of(const DividedEnergy& divided);
+  [[nodiscard]] std::size_t place_of(const EnergyAmong<Group>& divided);
   void end_rows(TimePoint at);
-  void give_rows(const std::vector<DividedEnergy>& divided);
-  void take(std::size_t place, Seconds length, const DividedEnergy& divided);
+  void give_rows(const std::vector<EnergyAmong<Group>>& divided);
+  void take(std::size_t place, Seconds length, const EnergyAmong<Group>& divided);
 
   std::size_t most_rows_;
   std::vector<LedgerDomain> domains_{};
-  std::map<CgroupGroup, LedgerRow> rows_{};
-  std::set<CgroupGroup> live_{};    ///< at the end of the last interval
-  std::set<CgroupGroup> before_{};  ///< at its start
+  std::map<Group, LedgerRow> rows_{};
+  std::set<Group> live_{};    ///< at the end of the last interval
+  std::set<Group> before_{};  ///< at its start
 };
+using ShareLedger = LedgerOf<CgroupGroup>;
+using ProcessLedger = LedgerOf<GpuProcess>;
 
 }  // namespace wattle::daemon

@@ -52,6 +52,39 @@ std::optional<CgroupGroup> owner_of(const DeviceInfo* device, const ShareFiles& 
   return owner;
 }
 
+/// By number; without those that are gone, or not seen from here.
+std::map<pid_t, GpuProcess> processes_of(const System& system, const std::vector<GpuUser>& users) {
+  const Procfs procfs(system, 0);
+  std::map<pid_t, GpuProcess> processes;
+  for (const GpuUser& user : users) {
+    auto stat = procfs.read_stat(user.pid);
+    if (!stat) continue;
+    processes.emplace(user.pid, GpuProcess{user.pid, stat->start_time, std::move(stat->name)});
+  }
+  return processes;
+}
+
+/// The energy of a GPU among those that `group_of` has for the numbers of its users.
+template <class Group, class GroupOf>
+EnergyAmong<Group> divide_among(std::uint64_t uj, const GpuLoad& load, bool sees_machine_pids,
+                                bool has_mps, GroupOf group_of,
+                                const std::optional<Group>& owner = std::nullopt) {
+  std::vector<Group> groups;
+  const auto place_of = [&](const GpuUser& user) -> std::optional<std::size_t> {
+    auto group = group_of(user.pid);
+    if (!group) return std::nullopt;
+    const auto found = std::ranges::find(groups, *group);
+    if (found != groups.end()) return static_cast<std::size_t>(found - groups.begin());
+    groups.push_back(std::move(*group));
+    return groups.size() - 1;
+  };
+  const GpuParts parts =
+      sees_machine_pids
+          ? divide_gpu(load, place_of, has_mps)
+          : GpuParts{.unknown = "this is a container with process numbers of its own"};
+  return divide_gpu_energy<Group>(uj, parts, groups, owner);
+}
+
 /// Longer than the interval: it was not known in the last one.
 bool lacks_time(const EnergyStep& step, Seconds length) { return step.length > length * 1.5; }
 
@@ -73,6 +106,7 @@ SharedEnergy::SharedEnergy(Scrape& scrape, Gpus& gpus, Cpus& cpus, Loop& loop,
       sees_machine_pids_(!is_own_procfs(options_.places.system) || sees_machine_pids()),
       sees_all_files_(sees_files_of_all(options_.places.system.procfs)),
       pace_(loop, options_.interval, [this] { tick(); }) {
+  if (options_.most_processes > 0) processes_.emplace(options_.most_processes);
   tick();
   pace_.start();
 }
@@ -102,20 +136,22 @@ void SharedEnergy::gather(std::shared_ptr<const ShareFiles> files) {
 void SharedEnergy::divide(const ShareFiles& files, const Domains& domains,
                           const Gpus::Answers& answers) {
   const TimePoint at = loop_.now();
-  const Seconds length = last_at_ ? Seconds(at - *last_at_) : Seconds(0);
-  std::vector<DividedEnergy> divided;
-  if (auto cpus = divide_cpus(files, domains, at, length)) divided.push_back(std::move(*cpus));
+  IntervalEnergies energies{.length = last_at_ ? Seconds(at - *last_at_) : Seconds(0)};
+  if (auto cpus = divide_cpus(files, domains, at, energies.length)) {
+    energies.groups.push_back(std::move(*cpus));
+  }
   for (const wire::DeviceId id : gpus_.ids()) {
     const std::string name = gpu_domain_of(gpus_.sensor(id)).name();
     const auto found = std::ranges::find(domains, name, &DomainMetrics::domain);
     if (found == domains.end() || !found->additive) continue;
-    if (auto gpu = divide_one_gpu(files, *found, id, answers, at, length)) {
-      divided.push_back(std::move(*gpu));
-    }
+    divide_one_gpu(files, *found, id, answers, at, energies);
   }
   std::set<CgroupGroup> live;
   for (const auto& [group, used_us] : files.groups_us) live.insert(live.end(), group);
-  ledger_.add(at, length, divided, std::move(live));
+  ledger_.add(at, energies.length, energies.groups, std::move(live));
+  if (processes_) {
+    processes_->add(at, energies.length, energies.processes, std::move(energies.live));
+  }
   last_at_ = at;
   pod_names_ = files.kubelet.names;
   no_groups_ = files.no_groups;
@@ -175,55 +211,55 @@ std::optional<DividedEnergy> SharedEnergy::divide_cpus(const ShareFiles& files,
   return divided;
 }
 
-GpuParts SharedEnergy::parts_of_users(const Domain& gpu, const DomainMetrics& metrics,
-                                      const GpuAnswer& answer, TimePoint at,
-                                      std::vector<CgroupGroup>& groups) {
-  if (!sees_machine_pids_) {
-    return {.unknown = "this is a container with process numbers of its own"};
-  }
-  const System& system = options_.places.system;
-  const auto& users = users_[gpu].take(
-      ProcessList{.at = at, .number = ++lists_, .processes = answer.processes}, at);
-  const bool has_mps = users && std::ranges::any_of(*users, [&](const GpuUser& user) {
-                         return is_mps_server(system, user.pid);
-                       });
-  GpuLoad load{.users = users, .users_unknown = why_users_are_missing(gpu, sees_all_files_)};
+GpuLoad SharedEnergy::load_of(const Domain& gpu, const DomainMetrics& metrics,
+                              const GpuAnswer& answer, TimePoint at) {
+  GpuLoad load{.users = users_[gpu].take(
+                   ProcessList{.at = at, .number = ++lists_, .processes = answer.processes}, at),
+               .users_unknown = why_users_are_missing(gpu, sees_all_files_)};
   if (metrics.utilization_ratio) load.utilization_percent = *metrics.utilization_ratio * 100.0;
-  return divide_gpu(
-      load,
-      [&](const GpuUser& user) -> std::optional<std::size_t> {
-        const auto group = group_of_process(system, user.pid);
-        if (!group) return std::nullopt;
-        const auto found = std::ranges::find(groups, *group);
-        if (found != groups.end()) return static_cast<std::size_t>(found - groups.begin());
-        groups.push_back(*group);
-        return groups.size() - 1;
-      },
-      has_mps);
+  return load;
 }
 
-std::optional<DividedEnergy> SharedEnergy::divide_one_gpu(const ShareFiles& files,
-                                                          const DomainMetrics& metrics,
-                                                          wire::DeviceId id,
-                                                          const Gpus::Answers& answers,
-                                                          TimePoint at, Seconds length) {
+void SharedEnergy::divide_one_gpu(const ShareFiles& files, const DomainMetrics& metrics,
+                                  wire::DeviceId id, const Gpus::Answers& answers, TimePoint at,
+                                  IntervalEnergies& energies) {
   const Sensor& sensor = gpus_.sensor(id);
-  std::vector<CgroupGroup> groups;
   const auto answer = answers.find(id);
-  const GpuParts parts =
-      parts_of_users(gpu_domain_of(sensor), metrics,
-                     answer == answers.end() ? GpuAnswer{} : answer->second, at, groups);
+  const GpuLoad load = load_of(gpu_domain_of(sensor), metrics,
+                               answer == answers.end() ? GpuAnswer{} : answer->second, at);
+  const bool sees_users = sees_machine_pids_ && load.users.has_value();
+  const std::map<pid_t, GpuProcess> known = processes_ && sees_users
+                                                ? processes_of(options_.places.system, *load.users)
+                                                : std::map<pid_t, GpuProcess>();
+  for (const auto& [pid, process] : known) energies.live.insert(process);
   const auto step = steps_.take(metrics.domain, metrics.energy_j, at);
-  if (!step || length < kLeastLength) return std::nullopt;
-  DividedEnergy divided;
-  if (step->is_restart || lacks_time(*step, length)) {
-    divided = undivided(step->uj, "its energy is not known for the whole interval");
-  } else {
-    divided = divide_gpu_energy(step->uj, parts, groups, owner_of(sensor.device(), files));
+  if (!step || energies.length < kLeastLength) return;
+  const auto add = [&](auto energy, auto& to) {
+    energy.domain = metrics.domain;
+    energy.covers = {metrics.domain};
+    to.push_back(std::move(energy));
+  };
+  const System& system = options_.places.system;
+  if (step->is_restart || lacks_time(*step, energies.length)) {
+    const std::string unknown = "its energy is not known for the whole interval";
+    add(undivided(step->uj, unknown), energies.groups);
+    if (processes_) add(undivided<GpuProcess>(step->uj, unknown), energies.processes);
+    return;
   }
-  divided.domain = metrics.domain;
-  divided.covers = {metrics.domain};
-  return divided;
+  const bool has_mps = sees_users && std::ranges::any_of(*load.users, [&](const GpuUser& user) {
+                         return is_mps_server(system, user.pid);
+                       });
+  const auto group_of = [&](pid_t pid) { return group_of_process(system, pid); };
+  add(divide_among<CgroupGroup>(step->uj, load, sees_machine_pids_, has_mps, group_of,
+                                owner_of(sensor.device(), files)),
+      energies.groups);
+  if (!processes_) return;
+  const auto itself = [&](pid_t pid) -> std::optional<GpuProcess> {
+    const auto found = known.find(pid);
+    return found != known.end() ? std::optional(found->second) : std::nullopt;
+  };
+  add(divide_among<GpuProcess>(step->uj, load, sees_machine_pids_, has_mps, itself),
+      energies.processes);
 }
 
 std::vector<std::string> SharedEnergy::notes() const {
@@ -241,6 +277,13 @@ std::vector<std::string> SharedEnergy::notes() const {
         fmt::format("{} {} no row: they used nothing yet, or all {} rows are taken "
                     "(--shares-top)",
                     counted(hidden, "group"), hidden == 1 ? "has" : "have", options_.most_rows));
+  }
+  const std::size_t processes = processes_ ? processes_->hidden() : 0;
+  if (processes > 0) {
+    notes.push_back(fmt::format(
+        "{} GPU {} no row: they used nothing yet, or all {} rows are taken "
+        "(--shares-gpu-processes)",
+        processes, processes == 1 ? "process has" : "processes have", options_.most_processes));
   }
   return notes;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ namespace wattle::daemon {
 struct SharesOptions {
   std::chrono::seconds interval{5};
   std::size_t most_rows = 200;
+  std::size_t most_processes = 0;  ///< on GPUs, with counters of their own; 0: none are counted
   SharePlaces places{};
   /// The rounding for TCP clients without a token, if such clients are served: shares are then of
   /// energies rounded alike, and may be shown to everybody. 0: not rounded.
@@ -39,6 +41,10 @@ class SharedEnergy {
   SharedEnergy(Scrape& scrape, Gpus& gpus, Cpus& cpus, Loop& loop, SharesOptions options);
 
   [[nodiscard]] const ShareLedger& ledger() const noexcept { return ledger_; }
+  /// The energy of each GPU by process; null if that is not asked for.
+  [[nodiscard]] const ProcessLedger* processes() const noexcept {
+    return processes_ ? &*processes_ : nullptr;
+  }
   [[nodiscard]] const PodNames& pod_names() const noexcept { return pod_names_; }
   /// The idle power after the last interval; absent before it.
   struct Idle {
@@ -58,6 +64,13 @@ class SharedEnergy {
 
  private:
   using Domains = std::vector<DomainMetrics>;
+  /// What an interval adds to the ledgers.
+  struct IntervalEnergies {
+    Seconds length{0};
+    std::vector<DividedEnergy> groups{};
+    std::vector<EnergyAmong<GpuProcess>> processes{};
+    std::set<GpuProcess> live{};  ///< on GPUs
+  };
 
   void tick();
   void gather(std::shared_ptr<const ShareFiles> files);
@@ -65,16 +78,12 @@ class SharedEnergy {
   [[nodiscard]] std::optional<DividedEnergy> divide_cpus(const ShareFiles& files,
                                                          const Domains& domains, TimePoint at,
                                                          Seconds length);
-  [[nodiscard]] std::optional<DividedEnergy> divide_one_gpu(const ShareFiles& files,
-                                                            const DomainMetrics& metrics,
-                                                            wire::DeviceId id,
-                                                            const Gpus::Answers& answers,
-                                                            TimePoint at, Seconds length);
+  [[nodiscard]] GpuLoad load_of(const Domain& gpu, const DomainMetrics& metrics,
+                                const GpuAnswer& answer, TimePoint at);
+  void divide_one_gpu(const ShareFiles& files, const DomainMetrics& metrics, wire::DeviceId id,
+                      const Gpus::Answers& answers, TimePoint at, IntervalEnergies& energies);
   [[nodiscard]] IdlePower idle_power(const ShareFiles& files,
                                      const std::vector<std::string>& domains, Watts power);
-  [[nodiscard]] GpuParts parts_of_users(const Domain& gpu, const DomainMetrics& metrics,
-                                        const GpuAnswer& answer, TimePoint at,
-                                        std::vector<CgroupGroup>& groups);
 
   Scrape& scrape_;
   Gpus& gpus_;
@@ -89,6 +98,7 @@ class SharedEnergy {
   TimePoint since_;
   std::optional<TimePoint> last_at_{};
   ShareLedger ledger_;
+  std::optional<ProcessLedger> processes_{};
   MeasuredSteps steps_{};
   std::optional<Watts> lowest_{};  ///< power of CPUs and their memory in an interval
   std::map<Domain, GpuUsers> users_{};

@@ -105,6 +105,7 @@ TEST(DaemonOptions, EnableSharesBesideTheGroups) {
   ASSERT_TRUE(alone.shares);
   EXPECT_EQ(alone.enabled, (std::vector{TokenScope::gpu_read, TokenScope::cpu_read}));
   EXPECT_EQ(alone.shares->most_rows, 200U);
+  EXPECT_EQ(alone.shares->most_processes, 0U);
   EXPECT_EQ(alone.shares->interval, std::chrono::seconds(5));
   EXPECT_EQ(alone.shares->places.system.sysfs, "/s");
   const ServeOptions chosen =
@@ -120,6 +121,12 @@ TEST(DaemonOptions, EnableSharesBesideTheGroups) {
   EXPECT_EQ(chosen.shares->places.baseline, "/b");
   EXPECT_EQ(error_of({"serve", "--enable", "shares", "--shares-top", "0"}),
             "wattled: --shares-top takes a whole number from 1 to 2000, not '0'\n");
+  EXPECT_EQ(serve({"--enable", "shares", "--shares-gpu-processes", "0"}).shares->most_processes,
+            0U);
+  EXPECT_EQ(serve({"--enable", "shares", "--shares-gpu-processes", "9"}).shares->most_processes,
+            9U);
+  EXPECT_EQ(error_of({"serve", "--enable", "shares", "--shares-gpu-processes", "2001"}),
+            "wattled: --shares-gpu-processes takes a whole number from 0 to 2000, not '2001'\n");
   EXPECT_THAT(serve({"--shares-top", "9"}).without_effect,
               testing::ElementsAre("--shares-top has no effect: --enable shares is not given"));
 }
