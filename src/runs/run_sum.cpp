@@ -45,7 +45,8 @@ double largest_resultant(std::span<const double> times_s, UpdateBand band, doubl
     turns.push_back(std::polar(1.0, 2.0 * std::numbers::pi * step_hz * time_s));
   }
   double largest = 0.0;
-  for (double rate = 0.0; rate <= rates; rate += 1.0) {
+  const auto most = static_cast<std::size_t>(rates);
+  for (std::size_t rate = 0; rate <= most; ++rate) {
     double real = 0.0;
     double imaginary = 0.0;
     for (std::size_t i = 0; i < phases.size(); ++i) {

@@ -65,6 +65,12 @@ struct Results {
   std::vector<WatchedGauge> gauges{};
 
   explicit Results(std::size_t channels) : seen(channels) {}
+  [[nodiscard]] MeasuredChannel of(std::size_t place, const Channel& channel) const {
+    MeasuredChannel found{.channel = channel, .seen = seen[place]};
+    const auto gauge = std::ranges::find(gauges, place, &WatchedGauge::channel);
+    if (gauge != gauges.end()) found.window = gauge->answer;
+    return found;
+  }
 };
 
 void take(Results& results, const MeasuringPhase& phase, const std::vector<Observation>& seen) {
@@ -225,10 +231,7 @@ std::vector<MeasuredChannel> measure(std::vector<Survey>& surveys, nanoseconds w
                                   ? measure_apart(std::move(sensor), phases, watched)
                                   : measure_here(*sensor, phases);
       for (std::size_t i = 0; i < channels.size(); ++i) {
-        if (!wanted[i]) continue;
-        measured.push_back({.channel = channels[i], .seen = results.seen[i]});
-        const auto gauge = std::ranges::find(results.gauges, i, &WatchedGauge::channel);
-        if (gauge != results.gauges.end()) measured.back().window = gauge->answer;
+        if (wanted[i]) measured.push_back(results.of(i, channels[i]));
       }
     }
     std::erase(found.sensors, nullptr);

@@ -167,7 +167,7 @@ double update_of(std::span<const TimedValue> gauge) {
     apart_s.push_back(gauge[i].at_s - gauge[i - 1].at_s);
   }
   std::ranges::sort(apart_s);
-  const double shortest_s = quantile<double>(apart_s, kShortest);
+  const auto shortest_s = quantile<double>(apart_s, kShortest);
   double sum_s = 0.0;
   double count = 0.0;
   for (const double one_s : apart_s) {
