@@ -24,6 +24,12 @@ IdleShare idle_share_of(const std::string& name) {
   throw InvalidArgument("idle must be \"to_units\" or \"kept\"");
 }
 
+UnitRule rule_of(const std::string& name) {
+  if (name == "weight") return UnitRule::weight;
+  if (name == "cpu_time") return UnitRule::cpu_time;
+  throw InvalidArgument("by must be \"weight\" or \"cpu_time\"");
+}
+
 WorkUnitsOptions options_of(const py::object& domains, const py::object& gpus,
                             const std::string& idle, const std::map<std::string, double>& idle_w,
                             double period, const py::object& lag, bool strict,
@@ -72,20 +78,28 @@ void bind_units(py::module_& module) {
       .def(
           "begin",
           [](WorkUnits& units, const py::str& tag, double weight,
-             const std::optional<std::string>& gpu, const std::optional<std::string>& traceparent) {
-            UnitOptions options{.weight = weight};
+             const std::optional<std::string>& gpu, const std::optional<std::string>& traceparent,
+             const std::string& by) {
+            UnitOptions options{.weight = weight, .by = rule_of(by)};
             if (traceparent) options.traceparent = *traceparent;
             if (gpu) options.gpu = Domain::parse(*gpu);
             return units.begin(bytes_of(tag), options);
           },
           py::arg("tag"), py::arg("weight") = 1.0, py::arg("gpu") = py::none(),
-          py::arg("traceparent") = py::none())
+          py::arg("traceparent") = py::none(), py::arg("by") = "weight")
       .def("update", [](WorkUnits& units) { return unlocked([&] { return units.update(); }); })
       .def(
           "energy",
           [](const WorkUnits& units, UnitId id) -> py::object {
             const auto result = unlocked([&] { return units.result(id); });
             return result ? py::cast(result->energy) : py::none();
+          },
+          py::arg("id"))
+      .def(
+          "cpu_time",
+          [](const WorkUnits& units, UnitId id) -> py::object {
+            const auto result = unlocked([&] { return units.result(id); });
+            return result && result->cpu_time ? py::cast(result->cpu_time->count()) : py::none();
           },
           py::arg("id"))
       .def(

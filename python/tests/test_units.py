@@ -3,6 +3,8 @@
 
 import asyncio
 import os
+import threading
+import time
 
 import pytest
 import wattle
@@ -38,6 +40,69 @@ def test_units_that_run_at_once_have_shares_that_add_up(tree, units):
         domain["units_j"] + domain["running_j"] + domain["idle_j"] + domain["without_units_j"]
     )
     assert domain["units_j"] >= 3.9
+
+
+def compute(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_a_unit_can_have_its_share_by_the_cpu_time_of_its_thread(tree, units):
+    start, computed = threading.Barrier(2), threading.Event()
+    done = {}
+
+    def computes():
+        with units.unit("computes", by="cpu_time") as own:
+            start.wait()
+            compute(0.1)
+            tree.spend("intel-rapl:0", 4.0)
+            units.update()
+        done["computes"] = own
+        computed.set()
+
+    def waits():
+        with units.unit("waits", by="cpu_time") as own:
+            start.wait()
+            computed.wait()
+        done["waits"] = own
+
+    threads = [threading.Thread(target=work) for work in (computes, waits)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tree.spend("intel-rapl:0", 0.01)
+    units.update()
+    assert done["computes"].energy.energy_j > 3.0
+    assert done["waits"].energy.energy_j < 1.0
+    assert done["computes"].cpu_time_s >= 0.1
+    assert done["waits"].cpu_time_s < done["computes"].cpu_time_s / 3
+
+
+def test_units_on_one_thread_divide_its_cpu_time(tree, units):
+    async def both():
+        async with units.unit("a", by="cpu_time") as a, units.unit("b", weight=3, by="cpu_time") as b:
+            await asyncio.sleep(0)
+            compute(0.05)
+            tree.spend("intel-rapl:0", 4.0)
+            units.update()
+        return a, b
+
+    a, b = asyncio.run(both())
+    tree.spend("intel-rapl:0", 0.01)
+    units.update()
+    assert b.cpu_time_s == pytest.approx(3 * a.cpu_time_s, rel=0.2)
+
+
+def test_a_unit_by_weight_has_no_cpu_time(units):
+    with units.unit("request") as own:
+        pass
+    tag_of(units)
+    assert own.energy is not None
+    assert own.cpu_time_s is None
+    with pytest.raises(wattle.InvalidArgument, match="by must be"), units.unit("a", by="threads"):
+        pass
 
 
 def test_a_unit_has_no_energy_before_the_readings_are_there(tree, units):

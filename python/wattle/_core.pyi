@@ -210,6 +210,7 @@ class UnitsBase(metaclass=_Type):
         weight: float = 1.0,
         gpu: str | None = None,
         traceparent: str | None = None,
+        by: str = "weight",
     ) -> WorkUnit:
         """A unit starts. Raises `InvalidArgument` for a weight that is not from 1e-6 to 1e6."""
 
@@ -218,6 +219,9 @@ class UnitsBase(metaclass=_Type):
 
     def energy(self, id: int) -> Energy | None:
         """The share of a unit; None while it is not final, and if that is long ago."""
+
+    def cpu_time(self, id: int) -> float | None:
+        """Seconds of its part of the CPU time of its threads; None: not final, or divided by weight."""
 
     def traceparent(self, id: int) -> str | None:
         """That of a unit whose energy is final; None: it has none."""

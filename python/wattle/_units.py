@@ -35,9 +35,10 @@ class Unit:
         tokens: float | None = None,
         gpu: str | None = None,
         traceparent: str | None = None,
+        by: str = "weight",
     ) -> None:
         self._units = units
-        self._arguments = (tag, weight, gpu, traceparent)
+        self._arguments = (tag, weight, gpu, traceparent, by)
         self._tokens = tokens
         self._unit: core.WorkUnit | None = None
 
@@ -74,9 +75,10 @@ class Unit:
 
     def __call__(self, function: Any) -> Any:
         """`function`, each call of which is a unit. A coroutine stays one, a generator too."""
-        tag, weight, gpu, _ = self._arguments
+        tag, weight, gpu, _, by = self._arguments
         return unit_for_each_call(
-            function, lambda: Unit(self._units, tag, weight=weight, tokens=self._tokens, gpu=gpu)
+            function,
+            lambda: Unit(self._units, tag, weight=weight, tokens=self._tokens, gpu=gpu, by=by),
         )
 
     def add(self, work: float) -> None:
@@ -100,6 +102,13 @@ class Unit:
         if self._unit is None or self._units is None:
             return None
         return self._units.energy(self._unit.id)
+
+    @property
+    def cpu_time_s(self) -> float | None:
+        """Its part of the CPU time of its threads, once its energy is known; None: it has its share by weight."""
+        if self._unit is None or self._units is None:
+            return None
+        return self._units.cpu_time(self._unit.id)
 
     @property
     def traceparent(self) -> str | None:
@@ -126,9 +135,12 @@ class Units(core.UnitsBase):
         tokens: float | None = None,
         gpu: str | None = None,
         traceparent: str | None = None,
+        by: str = "weight",
     ) -> Unit:
         """A unit of these: see `wattle.unit`."""
-        return Unit(self, tag, weight=weight, tokens=tokens, gpu=gpu, traceparent=traceparent)
+        return Unit(
+            self, tag, weight=weight, tokens=tokens, gpu=gpu, traceparent=traceparent, by=by
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -160,14 +172,17 @@ def unit(
     tokens: float | None = None,
     gpu: str | None = None,
     traceparent: str | None = None,
+    by: str = "weight",
 ) -> Unit:
     """A unit of work of this program: `with wattle.unit("request", tokens=n):`, or `@wattle.unit("step")`.
 
     weight: its part of the power relative to other units. gpu: "nvidia_gpu_0": it uses no other one.
     traceparent: of the trace that it belongs to, as in the HTTP header (W3C Trace Context); ignored if it is
-    not valid. All units of the program share one `Units`; `unit_report` has what was found.
+    not valid. by: "cpu_time": of CPUs it gets its part by the CPU time of the thread that starts it, not by
+    its weight; units that run on one thread, as the tasks of an event loop do, divide that by their weights.
+    All units of the program share one `Units`; `unit_report` has what was found.
     """
-    return Unit(None, tag, weight=weight, tokens=tokens, gpu=gpu, traceparent=traceparent)
+    return Unit(None, tag, weight=weight, tokens=tokens, gpu=gpu, traceparent=traceparent, by=by)
 
 
 def unit_report() -> dict[str, Any]:
