@@ -86,8 +86,7 @@ void add_share_options(CLI::App& serve, RawShareOptions& raw) {
       ->type_name("N");
   serve
       .add_option("--shares-gpu-processes", raw.gpu_processes,
-                  "Processes on GPUs with counters of their own, by command name; the others are "
-                  "'other' (0: none)")
+                  "Processes on GPUs with counters of their own; the others are 'other' (0: none)")
       ->type_name("N");
   serve
       .add_option("--shares-interval", raw.interval,
