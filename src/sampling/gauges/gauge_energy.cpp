@@ -342,8 +342,10 @@ EnergyFigure held_energy(const Channel& channel, std::span<const HeldValue> valu
                           .update = kAssumedUpdate,
                           .longest_age = period + std::max(period, kAssumedUpdate)};
   const TimePoint newest = values.back().since;
+  // One sample of each value, and the time in which values are the same.
+  const auto most_samples = values.size() + 1 + static_cast<std::uint64_t>(length / pace.spacing());
   GaugeSpread spread(values.front().since + pace.spacing(), newest - pace.spacing(), pace.spacing(),
-                     period);
+                     period, true, most_samples);
   Uint128 raw_ns = 0;
   for (std::size_t i = 0; i < values.size();) {
     const HeldValue& value = values[i];

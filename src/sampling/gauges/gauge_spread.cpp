@@ -37,91 +37,113 @@ void Innovations::add(double value, std::uint64_t samples) noexcept {
   samples_ += same - 1;
 }
 
-// Written out: of a table of any length it is done for each row.
+// It is done for each row of a table of any length.
 void Innovations::add_sample(double value, double times) noexcept {
-  if (samples_ >= lags_) {
-    const double one = times;
-    const double a = times * before_[0];
-    const double b = times * before_[1];
-    auto& [of_one, of_a, of_b, of_c, of_value] = products_;
-    of_one[0] += one;
-    of_one[1] += one * before_[0];
-    of_one[2] += one * before_[1];
-    of_one[4] += one * value;
-    of_a[1] += a * before_[0];
-    of_a[2] += a * before_[1];
-    of_a[4] += a * value;
-    of_b[2] += b * before_[1];
-    of_b[4] += b * value;
-    of_value[4] += times * value * value;
-    if (lags_ == kMostLags) {
-      const double c = times * before_[2];
-      of_one[3] += one * before_[2];
-      of_a[3] += a * before_[2];
-      of_b[3] += b * before_[2];
-      of_c[3] += c * before_[2];
-      of_c[4] += c * value;
-    }
-  }
+  if (samples_ < kMostLags) earliest_[samples_] = value;
+  const double weighed = times * value;
+  sum_ += weighed;
+  products_[0] += weighed * value;
+  for (std::size_t lag = 1; lag <= kMostLags; ++lag) products_[lag] += weighed * before_[lag - 1];
   before_ = {value, before_[0], before_[1]};
   ++samples_;
 }
 
+// All sums of a lag are the same but for their ends.
+double Innovations::sum_of(std::size_t i, std::size_t lags) const noexcept {
+  double sum = sum_;
+  for (std::size_t t = 0; t + i < lags; ++t) sum -= earliest_[t];
+  for (std::size_t back = 0; back < i; ++back) sum -= before_[back];
+  return sum;
+}
+
+double Innovations::sum_of(std::size_t i, std::size_t j, std::size_t lags) const noexcept {
+  const std::size_t lag = j - i;
+  double sum = products_[lag];
+  for (std::size_t t = lag; t + i < lags; ++t) sum -= earliest_[t] * earliest_[t - lag];
+  for (std::size_t back = 0; back < i; ++back) sum -= before_[back] * before_[back + lag];
+  return sum;
+}
+
 // Gaussian elimination of the normal equations: what is left of the last square is the rest's.
-double Innovations::squares() const noexcept {
-  const double equations = products_[0][0];
-  if (equations < fewest_equations_) return std::numeric_limits<double>::infinity();
-  auto rest = products_;
+double Innovations::squares(std::size_t lags, double fewest_equations) const noexcept {
+  const double equations = static_cast<double>(samples_) - static_cast<double>(lags);
+  if (equations < fewest_equations) return std::numeric_limits<double>::infinity();
+  // Sums of the products of 1, x(t - 1), x(t - 2), x(t - 3), x(t).
+  std::array<std::array<double, kMostLags + 2>, kMostLags + 2> rest{};
+  rest[0][0] = equations;
+  rest[0][lags + 1] = sum_of(0, lags);
+  rest[lags + 1][lags + 1] = sum_of(0, 0, lags);
+  for (std::size_t i = 1; i <= lags; ++i) {
+    rest[0][i] = sum_of(i, lags);
+    rest[i][lags + 1] = sum_of(0, i, lags);
+    for (std::size_t j = i; j <= lags; ++j) rest[i][j] = sum_of(i, j, lags);
+  }
+  const auto products = rest;
   constexpr double kNothingNew = 1e-12;
-  for (std::size_t pivot = 0; pivot + 1 < kTerms; ++pivot) {
+  for (std::size_t pivot = 0; pivot <= lags; ++pivot) {
     const double size = rest[pivot][pivot];
-    if (size <= kNothingNew * products_[pivot][pivot]) continue;
-    for (std::size_t i = pivot + 1; i < kTerms; ++i) {
+    if (size <= kNothingNew * products[pivot][pivot]) continue;
+    for (std::size_t i = pivot + 1; i <= lags + 1; ++i) {
       const double part = rest[pivot][i] / size;
-      for (std::size_t j = i; j < kTerms; ++j) rest[i][j] -= part * rest[pivot][j];
+      for (std::size_t j = i; j <= lags + 1; ++j) rest[i][j] -= part * rest[pivot][j];
     }
   }
   // Akaike's final prediction error: that of values that were not fitted to.
-  const double fitted = 1.0 + static_cast<double>(lags_);
+  const double fitted = 1.0 + static_cast<double>(lags);
   const double more = (equations + fitted) / (equations - fitted);
-  const double left = std::max(rest[kTerms - 1][kTerms - 1], 0.0);
+  const double left = std::max(rest[lags + 1][lags + 1], 0.0);
   return left * more * static_cast<double>(samples_) / equations;
 }
 
 void Recurrence::add(double value, std::uint64_t samples) noexcept {
+  if (is_refuted_) return;
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(samples, kMostSamples); ++i) {
     add_sample(value);
   }
 }
 
-// It is done for each row of a table of any length, too.
-void Recurrence::add_sample(double value) noexcept {
-  constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer samples
-  const std::size_t lags = std::min<std::uint64_t>(changing_, kMostSamples);
-  const double* const before = &twice_[newest_];
-  double most = 0.0;
-  std::size_t unchanged = 0;
-  for (std::size_t lag = 1; lag <= lags; ++lag) {
-    const double change = value - before[lag - 1];
-    if (change * change < kNothing * most) ++came_back_[lag];
-    most = std::max(most, change * change);
-    unchanged += most > 0.0 ? 0 : 1;
+bool Recurrence::is_refuted() const noexcept {
+  std::int64_t changed = changed_from_[1];
+  for (std::size_t lag = 2; lag <= kMostSamples; ++lag) {
+    changed += changed_from_[lag];
+    const auto others = static_cast<double>(changed - came_back_after(lag));
+    if (others <= (1.0 - kMostly) * static_cast<double>(most_samples_)) return false;
   }
+  return true;
+}
+
+// It is done for each row of a table of any length, too: without branches, two lags at a time.
+void Recurrence::add_sample(double value) noexcept {
+  using Pair [[gnu::vector_size(2 * sizeof(double))]] = double;
+  constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer samples
+  const double* const before = &twice_[newest_];
+  double most = (value - before[0]) * (value - before[0]);
+  if (std::isnan(most)) most = 0.0;
+  for (std::size_t i = 1; i < kMostSamples; i += 2) {
+    const Pair change = value - Pair{before[i], before[i + 1]};
+    const Pair square = change * change;
+    const double most_with_first = std::max(most, square[0]);
+    came_back_[i / 2] -= square < kNothing * Pair{most, most_with_first};  // -1: true
+    most = std::max(most_with_first, square[1]);
+  }
+  std::size_t unchanged = 0;
+  while (unchanged < kMostSamples && value == before[unchanged]) ++unchanged;
+  const std::size_t lags = std::min<std::uint64_t>(changing_, kMostSamples);
   ++changed_from_[unchanged + 1];
   --changed_from_[lags + 1];
   newest_ = newest_ == 0 ? kMostSamples - 1 : newest_ - 1;
   twice_[newest_] = twice_[newest_ + kMostSamples] = value;
-  ++changing_;
+  constexpr std::uint64_t kOften = 64;
+  if (++changing_ % kOften == 0) is_refuted_ = is_refuted();
 }
 
 std::uint64_t Recurrence::samples() const noexcept {
   constexpr std::uint64_t kTimes = 3;
-  constexpr double kMostly = 0.9;  // but where a load starts, or ends
   std::int64_t samples = changed_from_[1];
   for (std::size_t lag = 2; lag <= kMostSamples && changing_ >= kTimes * lag; ++lag) {
     samples += changed_from_[lag];
     const auto changed = static_cast<double>(samples);
-    if (changed > 0.0 && static_cast<double>(came_back_[lag]) >= kMostly * changed) return lag;
+    if (changed > 0.0 && static_cast<double>(came_back_after(lag)) >= kMostly * changed) return lag;
   }
   return 0;
 }
@@ -155,10 +177,7 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
     if (is_whole_ || samples_left_out_ > 0.0) recurrence_.add(watts, samples);
     add_changes_over_two(watts, samples);
   }
-  if (is_regular && is_whole_) {
-    of_few_.add(watts, samples);
-    of_many_.add(watts, samples);
-  }
+  if (is_regular && is_whole_) innovations_.add(watts, samples);
   const auto confirmed = reading.last_confirmed - reading.first_seen;
   if (watts < highest_) longest_hold_ = std::max(longest_hold_, confirmed);
   last_sample_ = reading.last_confirmed;
@@ -210,7 +229,9 @@ double GaugeSpread::scatter_w2(const GaugeSampling& sampling) const noexcept {
 }
 
 double GaugeSpread::unforeseen_w2() const noexcept {
-  return std::min(of_few_.squares(), of_many_.squares());
+  constexpr double kFew = 6.0;
+  constexpr double kPlenty = 20.0;  // where the third lag is worth while
+  return std::min(innovations_.squares(2, kFew), innovations_.squares(3, kPlenty));
 }
 
 double GaugeSpread::unsteadiness(double alone) const noexcept {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "base/numbers/value_range.hpp"
 #include "sampling/timeline/timeline.hpp"
@@ -23,29 +24,29 @@ namespace wattle {
 /// on its value one sample before. Memory does not grow with the values. Threads: one at a time.
 class Innovations {
  public:
-  /// `lags`: 2 or 3. A fit to few values fits anything: the sum is infinite for fewer than
-  /// `fewest_equations`, one for each sample that has `lags` samples before it.
-  Innovations(std::size_t lags, double fewest_equations) noexcept
-      : lags_(lags), fewest_equations_(fewest_equations) {}
-
   /// The next value, which was seen at `samples` samples, one after the other.
   void add(double value, std::uint64_t samples) noexcept;
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
-  /// Sum over all samples of what cannot be predicted, squared; infinite for too few samples.
-  [[nodiscard]] double squares() const noexcept;
+  /// Sum over all samples of what cannot be predicted from 2 or 3 `lags`, squared. A fit to few
+  /// values fits anything: infinite for fewer than `fewest_equations`, one for each sample that has
+  /// `lags` samples before it.
+  [[nodiscard]] double squares(std::size_t lags, double fewest_equations) const noexcept;
 
  private:
   static constexpr std::size_t kMostLags = 3;
-  static constexpr std::size_t kTerms = kMostLags + 2;
   void add_sample(double value, double times) noexcept;
+  /// The sum of x(t - i), and of x(t - i) x(t - j) where i <= j, over all samples that have `lags`
+  /// before them.
+  [[nodiscard]] double sum_of(std::size_t i, std::size_t lags) const noexcept;
+  [[nodiscard]] double sum_of(std::size_t i, std::size_t j, std::size_t lags) const noexcept;
 
-  std::size_t lags_;
-  double fewest_equations_;
   double first_ = 0.0;
-  std::array<double, kMostLags> before_{};  ///< the newest first; all values are less the first one
+  std::array<double, kMostLags> earliest_{};  ///< in their order; all values are less the first one
+  std::array<double, kMostLags> before_{};    ///< the newest first
   std::uint64_t samples_ = 0;
-  /// Sums of the products of 1, x(t - 1), x(t - 2), x(t - 3), x(t); a lag that is not used is 0.
-  std::array<std::array<double, kTerms>, kTerms> products_{};
+  double sum_ = 0.0;
+  /// Sums of x(t) x(t - lag) over all samples that have it.
+  std::array<double, kMostLags + 1> products_{};
 };
 
 /// Finds out whether values come back after a few samples: those of a load that is in step with the
@@ -53,6 +54,10 @@ class Innovations {
 /// phases again and again. Memory does not grow with the values. Threads: one at a time.
 class Recurrence {
  public:
+  /// `most_samples`: no more will be added. Once so many values did not come back that too few can,
+  /// the others are not looked at.
+  explicit Recurrence(std::uint64_t most_samples = ~std::uint64_t{0}) noexcept
+      : most_samples_(most_samples) {}
   /// The next value, which was seen at `samples` samples, one after the other.
   void add(double value, std::uint64_t samples) noexcept;
   /// After how many samples they come back, 2 to 8, while they change; 0 where they do not.
@@ -62,15 +67,30 @@ class Recurrence {
 
  private:
   static constexpr std::size_t kMostSamples = 8;
+  static constexpr double kMostly = 0.9;  ///< come back: but where a load starts, or ends
+  using CountPair [[gnu::vector_size(2 * sizeof(std::int64_t))]] = std::int64_t;
+  static constexpr std::array<double, 2 * kMostSamples> none() noexcept {
+    std::array<double, 2 * kMostSamples> values{};
+    for (double& value : values) value = std::numeric_limits<double>::quiet_NaN();
+    return values;
+  }
   void add_sample(double value) noexcept;
+  [[nodiscard]] std::int64_t came_back_after(std::size_t lag) const noexcept {
+    return came_back_[(lag - 2) / 2][(lag - 2) % 2];
+  }
+  /// True if no number of samples can be that after which values come back.
+  [[nodiscard]] bool is_refuted() const noexcept;
 
+  std::uint64_t most_samples_;
+  bool is_refuted_ = false;
   /// The values before, the newest first, from `newest_` on: two equal halves, so that eight of
-  /// them always follow each other.
-  std::array<double, 2 * kMostSamples> twice_{};
+  /// them always follow each other. Those that were not yet there are no numbers, and so like none.
+  std::array<double, 2 * kMostSamples> twice_ = none();
   std::size_t newest_ = 0;
   /// By how many more samples are unlike one of the last n than one of the last n - 1.
   std::array<std::int64_t, kMostSamples + 2> changed_from_{};
-  std::array<std::uint64_t, kMostSamples + 1> came_back_{};  ///< to the value of n samples before
+  /// How often to the value of 2 samples before, of 3 and so on; the last one does not matter.
+  std::array<CountPair, kMostSamples / 2> came_back_{};
   std::uint64_t changing_ = 0;
 };
 
@@ -93,14 +113,17 @@ class GaugeSpread {
  public:
   /// A value counts as around the start until `begin_until`, as around the end from `end_from` on.
   /// `spacing`: from one sample of the sensor to the next; `period`: from one reading to the next,
-  /// which can be less. `is_whole`: no reading in between will be left out.
+  /// which can be less. `is_whole`: no reading in between will be left out. `most_samples`: that
+  /// the readings show.
   GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing,
-              std::chrono::nanoseconds period, bool is_whole = true) noexcept
+              std::chrono::nanoseconds period, bool is_whole = true,
+              std::uint64_t most_samples = ~std::uint64_t{0}) noexcept
       : begin_until_(begin_until),
         end_from_(end_from),
         spacing_(std::max(spacing, std::chrono::nanoseconds(1))),
         period_(std::min(std::max(period, std::chrono::nanoseconds(1)), spacing_)),
-        is_whole_(is_whole) {}
+        is_whole_(is_whole),
+        recurrence_(most_samples) {}
 
   /// Takes the next reading, in their order.
   void add(const StoredReading& reading, double watts) noexcept;
@@ -174,8 +197,7 @@ class GaugeSpread {
   double over_one_w2_ = 0.0;  ///< sum of the squares of the changes from one sample to the next
   double over_two_w2_ = 0.0;  ///< the same to the one after that
   bool is_whole_;
-  Innovations of_few_{2, 6.0};
-  Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
+  Innovations innovations_;
   Recurrence recurrence_;
   ValueRange begin_range_;
   ValueRange end_range_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -26,29 +27,29 @@ double sine(double look, double looks_per_period) {
 
 TEST(Innovations, OfASineAreNone) {
   for (const double looks_per_period : {40.0, 7.3, 10.0 / 3.0}) {
-    Innovations innovations(2, kPlenty);
+    Innovations innovations;
     for (int look = 0; look < 100; ++look) innovations.add(sine(look, looks_per_period), 1);
-    EXPECT_NEAR(innovations.squares(), 0.0, kRounding) << looks_per_period;
+    EXPECT_NEAR(innovations.squares(2, kPlenty), 0.0, kRounding) << looks_per_period;
   }
 }
 
 TEST(Innovations, OfAConstantPowerAreNone) {
-  Innovations innovations(3, kPlenty);
+  Innovations innovations;
   innovations.add(300.0, 100);
-  EXPECT_EQ(innovations.squares(), 0.0);
+  EXPECT_EQ(innovations.squares(3, kPlenty), 0.0);
 }
 
 TEST(Innovations, OfAStepAreItsSquareAndALittleMore) {
-  Innovations innovations(2, kPlenty);
+  Innovations innovations;
   innovations.add(100.0, 50);
   innovations.add(300.0, 50);
-  EXPECT_GT(innovations.squares(), 0.9 * 200.0 * 200.0);
-  EXPECT_LT(innovations.squares(), 1.1 * 200.0 * 200.0);
+  EXPECT_GT(innovations.squares(2, kPlenty), 0.9 * 200.0 * 200.0);
+  EXPECT_LT(innovations.squares(2, kPlenty), 1.1 * 200.0 * 200.0);
 }
 
 TEST(Innovations, CountAValueForEachLookAtIt) {
-  Innovations once(3, kPlenty);
-  Innovations often(3, kPlenty);
+  Innovations once;
+  Innovations often;
   for (int i = 0; i < 50; ++i) {
     const double value = sine(i, 9.1) + (i % 7 == 0 ? 40.0 : 0.0);
     const auto looks = static_cast<std::uint64_t>(1 + i % 6);
@@ -56,16 +57,17 @@ TEST(Innovations, CountAValueForEachLookAtIt) {
     for (std::uint64_t look = 0; look < looks; ++look) often.add(value, 1);
   }
   EXPECT_EQ(once.samples(), often.samples());
-  EXPECT_GT(once.squares(), 0.0);
-  EXPECT_NEAR(once.squares() / often.squares(), 1.0, kRounding);
+  EXPECT_GT(once.squares(3, kPlenty), 0.0);
+  EXPECT_NEAR(once.squares(3, kPlenty) / often.squares(3, kPlenty), 1.0, kRounding);
 }
 
 TEST(Innovations, OfTooFewLooksAreNotReported) {
-  Innovations innovations(2, 6.0);
+  constexpr double kFewest = 6.0;
+  Innovations innovations;
   for (int look = 0; look < 7; ++look) innovations.add(sine(look, 5.0), 1);
-  EXPECT_EQ(innovations.squares(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(innovations.squares(2, kFewest), std::numeric_limits<double>::infinity());
   innovations.add(sine(7, 5.0), 1);
-  EXPECT_NEAR(innovations.squares(), 0.0, kRounding);
+  EXPECT_NEAR(innovations.squares(2, kFewest), 0.0, kRounding);
 }
 
 /// Values of one sample each, 100 ms apart, from `kBegin` on.
@@ -130,6 +132,26 @@ TEST(Recurrence, FindsALoadThatBeginsAndEnds) {
   recurrence.add(70.0, 1000);
   EXPECT_EQ(recurrence.samples(), 3U);
   EXPECT_EQ(recurrence.changing(), 60U + 16U);
+}
+
+TEST(Recurrence, IsTheSameWhereItIsKnownHowManySamplesThereAre) {
+  // So many of the first samples are of no pattern; with few of them there is one.
+  constexpr std::uint64_t kSamples = 900;
+  constexpr std::array<double, 3> kPattern = {400.0, 380.0, 200.0};
+  for (const std::uint64_t others : {0U, 40U, 80U, 150U, 400U, 900U}) {
+    Recurrence all;
+    Recurrence counted(kSamples);
+    for (std::uint64_t i = 0; i < kSamples; ++i) {
+      const double other = 200.0 + static_cast<double>((i * i * 37 + i * 101) % 211);
+      const double value = i < others ? other : kPattern[i % kPattern.size()];
+      all.add(value, 1);
+      counted.add(value, 1);
+    }
+    EXPECT_EQ(counted.samples(), all.samples()) << others;
+    EXPECT_EQ(all.samples(), others <= 80 ? 3U : 0U) << others;
+    EXPECT_LE(counted.changing(), all.changing());
+    if (others == kSamples) EXPECT_LT(counted.changing(), kSamples / 2) << "the rest is left out";
+  }
 }
 
 GaugeSpread spread_of(const std::vector<double>& values) {
