@@ -83,7 +83,7 @@ bool LineReader::fill() {
     return true;
   }
   const bool is_utf8 = start_.encoding == Encoding::utf8;
-  if (!read_more(is_utf8 ? buffer_.size() : kBufferBytes / 2)) return false;
+  if (!read_more(is_utf8 ? kBufferBytes : kBufferBytes / 2)) return false;
   if (!is_utf8) decode(before);
   return true;
 }

@@ -27,9 +27,9 @@ constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "s
 
 constexpr std::size_t kMaskBits = 64;
 
-/// A bit for each of at most 64 bytes that is a comma, the first byte in the lowest one.
-inline std::uint64_t commas_in(std::string_view text) noexcept {
-  const char* const bytes = text.data();
+/// A bit for each of the first `count` bytes, at most 64, that is a comma, the first byte in the
+/// lowest one. `room`: bytes that may be read, `count` at least.
+inline std::uint64_t commas_in(const char* bytes, std::size_t count, std::size_t room) noexcept {
   std::uint64_t commas = 0;
   std::size_t i = 0;
 #ifdef __SSE2__
@@ -40,31 +40,40 @@ inline std::uint64_t commas_in(std::string_view text) noexcept {
     const __m128i found = _mm_cmpeq_epi8(block, _mm_set1_epi8(','));
     return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(found))} << begin;
   };
-  for (; i + kStep <= text.size(); i += kStep) commas |= of_step(i);
-  if (i != 0 && i < text.size()) return commas | of_step(text.size() - kStep);
+  if (count <= kStep && room >= kStep) return of_step(0) & ~(~std::uint64_t{0} << count);
+  if (room >= kMaskBits) {
+    commas = of_step(0) | of_step(kStep) | of_step(2 * kStep) | of_step(3 * kStep);
+    return commas & (~std::uint64_t{0} >> (kMaskBits - count));
+  }
+  for (; i + kStep <= count; i += kStep) commas |= of_step(i);
+  if (i != 0 && i < count) return commas | of_step(count - kStep);
 #endif
-  for (; i < text.size(); ++i) commas |= std::uint64_t{bytes[i] == ',' ? 1U : 0U} << i;
+  for (; i < count; ++i) commas |= std::uint64_t{bytes[i] == ',' ? 1U : 0U} << i;
   return commas;
 }
 
 }  // namespace
 
+// The first part is the short one: a time, which has no comma. So all commas are found in one part,
+// and lines that are not equally long need as many steps.
 std::size_t GpuRowReader::split(std::string_view line) noexcept {
   const char* begin = line.data();
+  const char* const end = begin + line.size();
   std::string_view* cell = cells_.data();
   const std::string_view* const last = cell + kMostColumns;
   cells_[kNone] = {};
-  for (std::size_t i = 0; i < line.size(); i += kMaskBits) {
-    const std::string_view part = line.substr(i, kMaskBits);
-    for (std::uint64_t commas = commas_in(part); commas != 0; commas &= commas - 1) {
+  std::size_t count = (line.size() - 1) % kMaskBits + 1;
+  for (const char* part = line.data(); part < end; part += std::exchange(count, kMaskBits)) {
+    const auto room = static_cast<std::size_t>(end - part);
+    for (std::uint64_t commas = commas_in(part, count, room); commas != 0; commas &= commas - 1) {
       if (cell == last) return kMostColumns + 1;
-      const char* const comma = part.data() + std::countr_zero(commas);
+      const char* const comma = part + std::countr_zero(commas);
       *cell++ = std::string_view(begin, static_cast<std::size_t>(comma - begin));
       begin = comma + 1;
     }
   }
   if (cell == last) return kMostColumns + 1;
-  *cell++ = std::string_view(begin, static_cast<std::size_t>(line.data() + line.size() - begin));
+  *cell++ = std::string_view(begin, static_cast<std::size_t>(end - begin));
   return static_cast<std::size_t>(cell - cells_.data());
 }
 
@@ -131,13 +140,18 @@ bool GpuRowReader::take_header(std::string_view line) {
 
 void GpuRowReader::read(std::string_view line, GpuRow& row) noexcept {
   count_ = split(line);
+  row.time_ms.reset();
   if (columns_.timestamp < count_) {
     const std::string_view time = cells_[columns_.timestamp];
     const bool is_trimmed = !time.empty() && is_digit(time.front()) && is_digit(time.back());
-    row.time_ms = times_.read(is_trimmed ? time : trimmed(time));
+    std::int64_t time_ms = 0;
+    if (times_.take(is_trimmed ? time : trimmed(time), time_ms)) row.time_ms = time_ms;
   }
   row.whole = count_ == columns_.count && has_figures() && (!has_time() || row.time_ms);
-  if (!row.whole) return;
+  if (!row.whole) {
+    row = {.time_ms = row.time_ms};
+    return;
+  }
   row.util = cell_of(columns_.util);
   row.mem_util = cell_of(columns_.mem_util);
   row.memory = cell_of(columns_.memory);
@@ -148,6 +162,7 @@ void GpuRowReader::read(std::string_view line, GpuRow& row) noexcept {
 void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
   row.memory_total = parse_cell(cells_[columns_.memory_total], has_room(columns_.memory_total));
   row.temperature = parse_cell(cells_[columns_.temperature], has_room(columns_.temperature));
+  row.model = 0;
   if (columns_.name == kNone) return;
   const std::string_view name = trimmed(cells_[columns_.name]);
   row.model = name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));

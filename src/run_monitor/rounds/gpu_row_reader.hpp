@@ -26,7 +26,7 @@ class GpuRowReader {
     read(line, row);
     return row;
   }
-  /// The same, into a row that has nothing yet.
+  /// The same, into a row that may be of another line.
   void read(std::string_view line, GpuRow& row) noexcept;
 
   /// The index in the last row; empty if there is no such column.

@@ -189,22 +189,24 @@ Costs own_costs(Traces rows, const RoundModel& model, std::span<const std::uint1
   return costs;
 }
 
-/// The least costs of paths to each position of each row.
+/// The least costs of paths to each position of each row; those of the last rows are kept.
 struct Forward {
   std::size_t positions = 0;
+  std::size_t kept = 0;
   Costs costs{};
   std::vector<Move> ways{};
 
   [[nodiscard]] std::span<float> of(std::size_t row) {
-    return std::span(costs).subspan(row * positions, positions);
+    return std::span(costs).subspan(row % kept * positions, positions);
   }
 };
 
 constexpr float kNever = std::numeric_limits<float>::max() / 4;
 
-Forward go_forward(std::size_t count, std::size_t n, const Costs& own, Moves& moves,
+Forward go_forward(std::size_t kept, std::size_t n, const Costs& own, Moves& moves,
                    std::optional<std::size_t> first) {
-  Forward forward{.positions = n, .costs = Costs(n * count), .ways = std::vector<Move>(n * count)};
+  const std::size_t count = own.size() / n;
+  Forward forward{n, kept, Costs(n * kept), std::vector<Move>(n * count)};
   for (std::size_t s = 0; s < n; ++s) forward.costs[s] = first && *first != s ? kNever : own[s];
   for (std::size_t i = 1; i < count; ++i) {
     const auto before = forward.of(i - 1);
@@ -249,7 +251,6 @@ RoundPath read_back(Traces rows, const RoundModel& model, Forward& forward) {
   auto at = static_cast<std::size_t>(std::ranges::min_element(last) - last.begin());
   path.cost = static_cast<double>(last[at]);
   path.positions.resize(count);
-  path.margins.assign(count, 0.0F);
   path.events.assign(count, 0.0F);
   path.is_copy.assign(count, 0);
   path.missing.assign(count, 0);
@@ -269,6 +270,7 @@ RoundPath read_back(Traces rows, const RoundModel& model, Forward& forward) {
 /// By how much the best path through another position costs more, row by row.
 void find_margins(RoundPath& path, const Forward& forward, const Costs& own, Moves& moves) {
   const std::size_t n = forward.positions;
+  path.margins.assign(path.positions.size(), 0.0F);
   Costs backward(n, 0.0F);
   Costs earlier(n);
   for (std::size_t i = path.positions.size(); i-- > 0;) {
@@ -382,12 +384,13 @@ RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t g
   return whole;
 }
 
-RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first) {
+RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first,
+                    bool has_margins) {
   Moves moves(model, rows);
-  const std::vector<std::uint16_t> early = first_positions(rows, model, moves, first);
-  const Costs own = own_costs(rows, model, early);
-  Forward forward = go_forward(rows.size(), model.gpus(), own, moves, first);
+  const Costs own = own_costs(rows, model, first_positions(rows, model, moves, first));
+  Forward forward = go_forward(has_margins ? rows.size() : 2, model.gpus(), own, moves, first);
   RoundPath path = read_back(rows, model, forward);
+  if (!has_margins) return path;
   find_margins(path, forward, own, moves);
   doubt_misplaced(path, rows, model.gpus());
   return path;

@@ -20,8 +20,8 @@ struct Candidate {
   std::size_t gpus = 1;
   RoundModel model;
   double misfit = 0.0;  ///< by windows
-  RoundPath path;
-  double cost = 0.0;  ///< of the path, and of what the model has free
+  RoundPath path;       ///< without margins
+  double cost = 0.0;    ///< of the path, and of what the model has free
   bool is_solved = false;
 };
 
@@ -55,9 +55,9 @@ Candidate candidate_of(Traces rows, std::size_t gpus) {
 
 void solve(Candidate& candidate, Traces rows) {
   if (std::exchange(candidate.is_solved, true)) return;
-  candidate.path = find_path(rows, candidate.model);
+  candidate.path = find_path(rows, candidate.model, std::nullopt, false);
   candidate.model = RoundModel::of_path(rows, candidate.path.positions, candidate.gpus);
-  candidate.path = find_path(rows, candidate.model);
+  candidate.path = find_path(rows, candidate.model, std::nullopt, false);
   candidate.cost = candidate.path.cost + freedom_cost(candidate.gpus, rows.size());
   // The rows may have shown it to be another order than the window did.
   constexpr double kImplausible = 1e9;
@@ -337,8 +337,8 @@ class Solver {
       if (!choice.is_clear) doubt(RoundDoubt::gpus);
       solution_.pieces.push_back({.begin = range.begin,
                                   .end = range.end,
-                                  .model = std::move(choice.best.model),
-                                  .path = std::move(choice.best.path)});
+                                  .model = choice.best.model,
+                                  .path = find_path(rows, choice.best.model)});
       return;
     }
     const RowRange regular = longest_regular(irregular, range.size());

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "run_monitor/rounds/writer_restart.hpp"
@@ -11,9 +12,8 @@
 namespace wattle {
 namespace {
 
-/// Rows that are kept at a time.
-constexpr std::size_t kRowsAtATime = 2048;
 constexpr std::size_t kNoPosition = ~std::size_t{0};
+constexpr std::optional<std::size_t> kNoTrack;
 /// Another position of a row must cost that much more.
 constexpr float kSure = 8.0F;
 
@@ -23,6 +23,9 @@ constexpr const char* kNoOrder =
 constexpr const char* kNoCountOfGpus =
     "which GPU a row is of is unknown (no column index or uuid, and the rows do not show how "
     "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
+constexpr const char* kFewerGpus =
+    "the rows never show as many GPUs as are said to be in the file: no figures per GPU, no "
+    "energy; log with --query-gpu=index,...";
 constexpr const char* kAlike =
     "GPUs that look alike came or left, or the writer was started again: only the total of all "
     "GPUs is known; log with --query-gpu=index,...";
@@ -99,24 +102,16 @@ void RowAssigner::doubt(Outcome outcome, const char* reason) {
   reason_ = reason;
 }
 
-GpuRow& RowAssigner::next_row() {
-  if (rows_.empty()) rows_.reserve(kRowsAtATime);
-  return rows_.emplace_back();
-}
-
-void RowAssigner::add(const TakeRow& take) {
-  if (outcome_ == Outcome::unknown) {
-    take(rows_.back(), std::nullopt);
-    rows_.pop_back();
-    return;
-  }
-  if (rows_.size() >= kRowsAtATime) solve(false, take);
+void RowAssigner::give(const TakeRow& take) {
+  if (outcome_ != Outcome::unknown) return solve(false, take);
+  take(rows_[--row_count_], std::nullopt);
 }
 
 void RowAssigner::end(const TakeRow& take) {
   solve(true, take);
   const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
   if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
+  if (order_ && most_gpus_ < gpus_.value_or(0)) doubt(Outcome::unknown, kFewerGpus);
   for (const Track& track : tracks_) {
     if (!track.place) doubt(Outcome::total_only, kAlike);
   }
@@ -126,7 +121,7 @@ void RowAssigner::read_traces() {
   traces_.clear();
   trace_rows_.clear();
   std::uint32_t torn = 0;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+  for (std::size_t i = 0; i < row_count_; ++i) {
     if (!rows_[i].whole || !rows_[i].time_ms) {
       ++torn;
       continue;
@@ -372,21 +367,21 @@ void RowAssigner::emit(std::size_t traces, const TakeRow& take) {
   if (!is_all) traces = std::max(traces, std::min(traces_.size(), order_begin_ + 1));
   std::size_t rows = 0;
   if (is_all) {
-    rows = rows_.size();
+    rows = row_count_;
   } else if (traces > 0) {
     rows = trace_rows_[traces - 1] + 1;
   }
   std::size_t trace = 0;
   for (std::size_t i = 0; i < rows; ++i) {
-    std::optional<std::size_t> track;
+    const std::optional<std::size_t>* track = &kNoTrack;
     GpuRow& row = rows_[i];
     if (trace < traces && trace < traces_.size() && trace_rows_[trace] == i) {
       row.order = orders_[trace];
-      track = found_[trace++];
+      track = &found_[trace++];
       if (positions_[trace - 1] != kNoPosition) ++ordered_rows_;
-      if (track) ++assigned_rows_;
+      if (*track) ++assigned_rows_;
     }
-    take(row, track);
+    take(row, *track);
   }
   whole_rows_ += trace;
   if (order_ && trace > 0) {
@@ -394,7 +389,9 @@ void RowAssigner::emit(std::size_t traces, const TakeRow& take) {
     order_->last = traces_[trace - 1];
   }
   order_begin_ = 0;
-  rows_.erase(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(rows));
+  const std::span rest = std::span(rows_).subspan(rows, row_count_ - rows);
+  std::ranges::copy(rest, rows_.begin());
+  row_count_ = rest.size();
 }
 
 }  // namespace wattle

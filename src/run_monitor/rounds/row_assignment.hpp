@@ -27,7 +27,7 @@ class RowAssigner {
  public:
   /// Takes a row, and its track: rows of one GPU, if `outcome` is `each`. Absent where that is
   /// unknown.
-  using TakeRow = std::function<void(const GpuRow& row, std::optional<std::size_t> track)>;
+  using TakeRow = std::function<void(const GpuRow& row, const std::optional<std::size_t>& track)>;
   enum class Outcome : std::uint8_t {
     each,        ///< each track is a GPU
     total_only,  ///< only the sum of all tracks is known
@@ -37,10 +37,17 @@ class RowAssigner {
   /// The number of GPUs, where something else shows it; before the first row.
   void expect_gpus(std::size_t gpus) { gpus_ = gpus; }
 
-  /// Room for the next row, which has nothing yet. `add` takes it.
-  [[nodiscard]] GpuRow& next_row();
-  /// Takes what `next_row` gave. Gives `take` the rows whose tracks become known, in their order.
-  void add(const TakeRow& take);
+  /// Room for the next row, which may be of another line. `add` takes it.
+  [[nodiscard]] GpuRow& next_row() {
+    if (row_count_ == rows_.size()) rows_.resize(std::max(kRowsAtATime, 2 * row_count_));
+    return rows_[row_count_++];
+  }
+  /// Takes what `next_row` gave. True if it is time for `give`.
+  [[nodiscard]] bool add() noexcept {
+    return row_count_ >= kRowsAtATime || outcome_ == Outcome::unknown;
+  }
+  /// Gives `take` the rows whose tracks become known, in their order.
+  void give(const TakeRow& take);
   /// There are no more rows: gives `take` those that are left.
   void end(const TakeRow& take);
 
@@ -54,6 +61,8 @@ class RowAssigner {
   }
 
  private:
+  /// Rows that are kept at a time.
+  static constexpr std::size_t kRowsAtATime = 2048;
   struct Track {
     static constexpr std::size_t kRecent = 3;
     std::array<RowTrace, kRecent> recent{};  ///< its last rows, the newest first
@@ -111,7 +120,8 @@ class RowAssigner {
   void doubt(Outcome outcome, const char* reason);
 
   std::optional<std::size_t> gpus_;
-  std::vector<GpuRow> rows_;                       ///< that wait, and the next one
+  std::vector<GpuRow> rows_;                       ///< that wait and the next one, then unused
+  std::size_t row_count_ = 0;                      ///< of those that are used
   std::vector<RowTrace> traces_;                   ///< of those that are whole
   std::vector<std::size_t> trace_rows_;            ///< their places in `rows_`
   std::vector<std::optional<std::size_t>> found_;  ///< the track of each trace

@@ -270,28 +270,32 @@ bool is_ambiguous_date(std::string_view text) noexcept {
   return year && year->digits == 4 && !in_order(first->value, second->value, year->value);
 }
 
-std::optional<std::int64_t> TimeReader::next(std::string_view text) noexcept {
-  if (std::memcmp(text.data(), last_.data(), kMinuteBytes) != 0) return read_any(text);
+bool TimeReader::take_next(std::string_view text) noexcept {
+  if (std::memcmp(text.data(), last_.data(), kMinuteBytes) != 0) return take_any(text);
   const auto digit = [&](std::size_t at) { return static_cast<unsigned>(text[at] - '0'); };
   const unsigned second = digit(17) * 10 + digit(18);
   const bool are_digits = std::max({digit(17), digit(18), digit(20), digit(21), digit(22)}) <= 9;
-  if (!are_digits || text[19] != '.' || second > 60) return std::nullopt;
+  if (!are_digits || text[19] != '.' || second > 60) return false;
   text.copy(last_.data(), kBytes);
   last_ms_ = minute_ms_ + static_cast<std::int64_t>(second) * kMsPerSecond +
              static_cast<std::int64_t>(digit(20) * 100 + digit(21) * 10 + digit(22));
-  return last_ms_;
+  return true;
 }
 
-std::optional<std::int64_t> TimeReader::read_any(std::string_view text) noexcept {
+bool TimeReader::take_any(std::string_view text) noexcept {
   const auto time_ms = parse_local_ms(text);
-  if (!time_ms) return is_of_nvidia_smi_ ? std::nullopt : parse_any_time_ms(text);
+  if (!time_ms) {
+    const auto other_ms = is_of_nvidia_smi_ ? std::nullopt : parse_any_time_ms(text);
+    if (other_ms) last_ms_ = *other_ms;
+    return other_ms.has_value();
+  }
   is_of_nvidia_smi_ = true;
   text.copy(last_.data(), kBytes);
   const std::int64_t second = (text[17] - '0') * 10 + (text[18] - '0');
   const std::int64_t ms = (text[20] - '0') * 100 + (text[21] - '0') * 10 + (text[22] - '0');
   last_ms_ = *time_ms;
   minute_ms_ = *time_ms - second * kMsPerSecond - ms;
-  return time_ms;
+  return true;
 }
 
 }  // namespace wattle

@@ -33,8 +33,8 @@ void GpuCsv::take_damaged() {
     RowCounts::take_damaged();
     return;
   }
-  (void)assigner_.next_row();
-  assigner_.add(counting());
+  assigner_.next_row() = {};
+  if (assigner_.add()) assigner_.give(counting());
 }
 
 void GpuCsv::note_row(const GpuRow& row, std::string_view line) {
@@ -54,7 +54,8 @@ void GpuCsv::take_row(std::string_view line) {
     GpuRow& row = assigner_.next_row();
     reader_.read(line, row);
     note_row(row, line);
-    return assigner_.add(counting());
+    if (assigner_.add()) assigner_.give(counting());
+    return;
   }
   const GpuRow row = reader_.read(line);
   note_row(row, line);
@@ -69,7 +70,7 @@ void GpuCsv::take_row(std::string_view line) {
 }
 
 RowAssigner::TakeRow GpuCsv::counting() {
-  return [this](const GpuRow& row, std::optional<std::size_t> track) {
+  return [this](const GpuRow& row, const std::optional<std::size_t>& track) {
     if (!track && row.whole) return count_unassigned(row);
     const bool is_used = track && row.is_good();
     count(is_used ? gpu_at(*track) : nullptr, row);

@@ -38,7 +38,8 @@ struct UnitFactor {
   double times = 1.0;
   double over = 1.0;
   [[nodiscard]] double of(double value) const noexcept {
-    return *this == UnitFactor{} ? value : value * times / over;
+    // Most units are those of the figures, and a division by 1 takes as long as any other.
+    return over == 1.0 ? value * times : value * times / over;
   }
   friend bool operator==(const UnitFactor&, const UnitFactor&) = default;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ class WeightedStatistics {
   /// knows, as of the first row: then it counts as much as the next one.
   void add(const Cell& cell, std::optional<double> weight = 1.0) noexcept {
     if (!cell.is_number()) return;
-    min_ = count_ == 0 ? cell.value : std::min(min_, cell.value);
+    min_ = std::min(min_, cell.value);
     max_ = std::max(max_, cell.value);
     ++count_;
     if (!weight) {
@@ -56,7 +57,7 @@ class WeightedStatistics {
       waiting_sum_ += cell.value;
       return;
     }
-    take_waiting(*weight);
+    if (waiting_count_ != 0) take_waiting(*weight);
     weight_ += *weight;
     sum_ += cell.value * *weight;
   }
@@ -69,7 +70,7 @@ class WeightedStatistics {
     }
     weight_ += other.weight_;
     sum_ += other.sum_;
-    if (other.count_ > 0) min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
+    min_ = std::min(min_, other.min_);
     count_ += other.count_;
     max_ = std::max(max_, other.max_);
   }
@@ -100,7 +101,7 @@ class WeightedStatistics {
   std::uint64_t count_ = 0;
   double weight_ = 0.0;
   double sum_ = 0.0;  ///< of numbers times their weights
-  double min_ = 0.0;  ///< if there is one
+  double min_ = std::numeric_limits<double>::infinity();
   double max_ = 0.0;
   std::uint64_t waiting_count_ = 0;  ///< numbers whose weight is not known
   double waiting_sum_ = 0.0;

@@ -13,6 +13,11 @@ using std::chrono::milliseconds;
 
 constexpr double kWattsPerRaw = 1e-3;
 
+/// Of a number that is not negative. As `std::llround`, without a call for each row.
+std::uint64_t rounded(double value) noexcept {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value + 0.5));
+}
+
 /// The time on a clock that starts with an interval.
 TimePoint time_of(std::int64_t since_first_ms) noexcept {
   return TimePoint(milliseconds(since_first_ms));
@@ -41,8 +46,8 @@ void TablePower::add(std::int64_t time_ms, const RowGaps::RowGap& gap, const Cel
   }
   if (power.is_number()) {
     if (rows_.empty()) first_ms_ = time_ms;
-    rows_.push_back({.since = time_of(time_ms - first_ms_),
-                     .raw = static_cast<std::uint64_t>(std::llround(power.value / kWattsPerRaw))});
+    rows_.push_back(
+        {.since = time_of(time_ms - first_ms_), .raw = rounded(power.value / kWattsPerRaw)});
   }
   last_ms_ = time_ms;
 }

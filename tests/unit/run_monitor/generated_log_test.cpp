@@ -174,9 +174,9 @@ TEST(GeneratedLog, IsNotReadWronglyAgain) {
   constexpr std::array<std::uint64_t, 14> kWithoutNumber = {
       5'000'137, 5'000'252,  5'001'464,  5'001'912,  5'004'266,  5'004'957,  5'006'630,
       5'006'713, 50'001'416, 50'006'228, 50'009'503, 72'000'424, 72'007'057, 92'004'701};
-  constexpr std::array<std::uint64_t, 12> kWithNumber = {
-      6'000'962, 6'001'361, 6'002'690, 6'005'739,  6'006'469,  6'006'567,
-      6'006'683, 6'008'332, 6'008'743, 60'006'708, 60'007'180, 95'006'305};
+  constexpr std::array<std::uint64_t, 13> kWithNumber = {
+      6'000'962, 6'001'361, 6'002'690,  6'005'739,  6'006'469,  6'006'567,  6'006'683,
+      6'008'332, 6'008'743, 60'006'708, 60'007'180, 95'006'305, 619'001'092};
   const auto expect_not_wrong = [](std::uint64_t seed, bool is_number_known) {
     const GeneratedLog log = generated_log(seed);
     EXPECT_NE(verdict_of(log, table_of(log, is_number_known)), Verdict::wrong)
