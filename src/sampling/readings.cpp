@@ -122,6 +122,7 @@ void Readings::add_history(const History& history, std::optional<std::size_t> la
 }
 
 void Readings::read() noexcept {
+  if (prompt_.empty()) return;
   if (suspend_.was_suspended()) {
     for (const auto& recorder : prompt_) recorder->note_suspend();
   }
