@@ -85,6 +85,13 @@ class ManPages(unittest.TestCase):
             self.assertNotEqual(".SH EXIT STATUS" in text, "exit status" in text.lower().replace(".sh exit status", ""),
                                 page.name)
 
+    def test_name_no_placeholder_for_a_default(self):
+        defaults = [default for page in (FOLDER / "man").rglob("*.[18]")
+                    for default in re.findall(r"\(default: ([^)]*)\)", page.read_text())]
+        self.assertIn("0.1", defaults)
+        for default in defaults:
+            self.assertNotRegex(default, "^[A-Z]{2,}$")
+
     def test_of_the_daemon_have_its_exit_statuses(self):
         page = (FOLDER / "man/man8/wattled.8").read_text()
         table = re.search(r"\.SH EXIT STATUS\n(.*?)\n\.SH ", page, re.DOTALL)[1]
