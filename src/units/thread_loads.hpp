@@ -60,7 +60,7 @@ class ThreadSteps {
     std::int64_t load = 0;   ///< before the event `last`
     std::uint64_t last = 0;  ///< the number of its last event
   };
-  void pass(LoadedThread& thread, UnitEventLog& log, const UnitEvent& event);
+  static void pass(LoadedThread& thread, UnitEventLog& log, const UnitEvent& event);
 
   const ThreadClock* clock_;
   std::unordered_map<std::int32_t, LoadedThread> threads_;  ///< by their numbers in the kernel
