@@ -150,7 +150,9 @@ TEST(Recurrence, IsTheSameWhereItIsKnownHowManySamplesThereAre) {
     EXPECT_EQ(counted.samples(), all.samples()) << others;
     EXPECT_EQ(all.samples(), others <= 80 ? 3U : 0U) << others;
     EXPECT_LE(counted.changing(), all.changing());
-    if (others == kSamples) EXPECT_LT(counted.changing(), kSamples / 2) << "the rest is left out";
+    if (others == kSamples) {
+      EXPECT_LT(counted.changing(), kSamples / 2) << "the rest is left out";
+    }
   }
 }
 
