@@ -167,7 +167,7 @@ class DomainShares {
   void enter(const UnitEvent& event, std::int64_t at_ns);
   UnitShare leave(const UnitEvent& event, std::int64_t at_ns);
   void advance(std::int64_t at_ns) noexcept;
-  /// So many more units run from the event on. Returns the curve of its thread; null: it has none.
+  /// Adds `units` to those that run. Returns the curve of the event's thread; null: it has none.
   const ThreadCurve* change(const UnitEvent& event, std::int64_t at_ns, std::int64_t units);
   void finish_interval() noexcept;
 

@@ -17,7 +17,7 @@
 
 namespace wattle::detail {
 
-/// What a unit of weight on a thread gets of something that grows: of time, or of joules per
+/// The part of a sum that a unit of weight on a thread has. The sum grows: time, or joules per
 /// weight.
 struct ThreadCurve {
   std::int64_t weight = 0;  ///< of the units that run on it, in steps
@@ -29,7 +29,7 @@ struct ThreadCurve {
     per_weight += (total - seen) * part();
     seen = total;
   }
-  /// Of the load, for a unit of the weight 1.
+  /// The part of the load that a unit of the weight 1 has.
   [[nodiscard]] double part() const noexcept {
     return weight > 0 ? static_cast<double>(load) / static_cast<double>(weight) : 0.0;
   }

@@ -57,7 +57,7 @@ struct UnitEvent {
   /// CPU time of `thread`; -1: not known.
   std::int64_t used_ns = -1;
   std::uint32_t slot = 0;
-  /// By the CPU time of which the unit has its share of CPUs; 0: by its weight.
+  /// The thread whose CPU time gives the unit its share of CPUs; 0: its weight does.
   std::int32_t thread = 0;
   /// By how much the load of `thread` changes here, in steps of weight. `ThreadSteps` finds it.
   std::int32_t step = 0;

@@ -64,7 +64,7 @@ class SharedEnergy {
 
  private:
   using Domains = std::vector<DomainMetrics>;
-  /// What an interval adds to the ledgers.
+  /// Energies of an interval, for the ledgers.
   struct IntervalEnergies {
     Seconds length{0};
     std::vector<DividedEnergy> groups{};
