@@ -199,7 +199,8 @@ TEST_F(WatchedLoad, ShowsThatAGaugeSeesAQuarterOfTheTime) {
               testing::Contains("coverage_unknown"));
   const Outcome outcome = measure_gpus(unlisted_gpu("counter 0 step_ms 100\n" + gauge),
                                        {"--watch-load", "10", "--json"});
-  const Json& power = channel_of(parse_json(outcome.out), "nvidia_gpu_0", "power_instant");
+  const Json json = parse_json(outcome.out);
+  const Json& power = channel_of(json, "nvidia_gpu_0", "power_instant");
   ASSERT_EQ(power["seen"]["reason"], nullptr) << power;
   EXPECT_NEAR(power["seen"]["coverage"], 0.25, 0.15) << power;
   EXPECT_NEAR(power["seen"]["period_s"], 0.1, 0.02) << power;
