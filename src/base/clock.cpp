@@ -17,8 +17,10 @@ class MachineClock final : public TimeSource {
  public:
   [[nodiscard]] TimePoint now() const noexcept override { return TimePoint::clock::now(); }
   [[nodiscard]] nanoseconds suspended() const noexcept override {
-    // The coarse clock is that of the last tick of the kernel, and costs a quarter.
-    return clock_time(CLOCK_BOOTTIME) - clock_time(CLOCK_MONOTONIC_COARSE);
+    // The coarse clock is that of the last tick of the kernel, and costs a quarter. It is read
+    // first: who is displaced before the other sees too much, never too little.
+    const nanoseconds steady = clock_time(CLOCK_MONOTONIC_COARSE);
+    return clock_time(CLOCK_BOOTTIME) - steady;
   }
 };
 

@@ -13,6 +13,7 @@ namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
 
 TEST(Recorder, KeepsAHistoryOfEachChosenChannel) {
   const auto gate = std::make_shared<fakes::Gate>();
@@ -56,6 +57,36 @@ TEST(SuspendWatch, TakesTheNoiseOfTwoClocksForNone) {
   EXPECT_FALSE(watch.was_suspended());
   clock.suspend(-400ms);
   EXPECT_FALSE(watch.was_suspended());
+}
+
+/// A machine on which the thread is displaced between two clocks at one look: it sees 2 s of sleep.
+class DisplacedOnce final : public TimeSource {
+ public:
+  explicit DisplacedOnce(int look) : look_(look) {}
+  [[nodiscard]] TimePoint now() const noexcept override { return kBegin; }
+  [[nodiscard]] nanoseconds suspended() const noexcept override {
+    return slept_ + (looks_++ == look_ ? nanoseconds(2s) : nanoseconds(0));
+  }
+  void sleep(nanoseconds time) { slept_ += time; }
+
+ private:
+  int look_;
+  nanoseconds slept_{0};
+  mutable int looks_ = 0;
+};
+
+TEST(SuspendWatch, TakesAThreadThatWasDisplacedForNone) {
+  DisplacedOnce clock(1);
+  SuspendWatch watch(clock);
+  EXPECT_FALSE(watch.was_suspended());
+}
+
+TEST(SuspendWatch, ReportsASuspendAfterAFirstLookThatSawTooMuch) {
+  DisplacedOnce clock(0);
+  SuspendWatch watch(clock);
+  EXPECT_FALSE(watch.was_suspended());
+  clock.sleep(1s);
+  EXPECT_TRUE(watch.was_suspended());
 }
 
 }  // namespace
