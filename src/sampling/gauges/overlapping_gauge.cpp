@@ -152,10 +152,10 @@ struct WindowEdges {
   double smear_j2 = std::numeric_limits<double>::infinity();
 };
 
-using Candidates = std::array<std::optional<WindowEdge>, 2>;
+using EdgeCandidates = std::array<std::optional<WindowEdge>, 2>;
 
 /// The pair where the power was steadiest. Absent where the gauge shows nothing at an end.
-std::optional<WindowEdges> steadiest(const Candidates& starts, const Candidates& ends,
+std::optional<WindowEdges> steadiest(const EdgeCandidates& starts, const EdgeCandidates& ends,
                                      double width_s) {
   if (!starts[0] || !ends[0]) return std::nullopt;
   WindowEdges best;
@@ -202,8 +202,8 @@ std::optional<OverlappingEnergy> overlapping_energy(const History& history,
   if (end - begin < history.spacing()) return std::nullopt;
   if (history.gauge_window(begin, end).known < end - begin) return std::nullopt;
   const InterpolatedGauge gauge(history, kernel);
-  Candidates starts = {gauge.edge(begin, std::nullopt)};
-  Candidates ends = {gauge.edge(end, std::nullopt)};
+  EdgeCandidates starts = {gauge.edge(begin, std::nullopt)};
+  EdgeCandidates ends = {gauge.edge(end, std::nullopt)};
   if (!kernel.lags) {
     starts[1] = gauge.edge(begin + kernel.width, begin + kernel.width);
     if (end - kernel.width >= begin) ends[1] = gauge.edge(end - kernel.width, end);
