@@ -133,5 +133,32 @@ TEST_F(Gpus, AreAbsentWhereThereIsNoDriver) {
               HasSubstr("NVIDIA GPUs (nvml) is not there\n  reason  no NVIDIA GPU was found\n"));
 }
 
+TEST_F(Gpus, PhaseOfAGpuIsAsCertainAsARun) {
+  // One with a gauge alone, one with a counter alone.
+  const fakes::FakeNvml fake(
+      "gpu NVIDIA H100 PCIe\ncounter none\naverage none\nusage none\npower step 0 300\n"
+      "gpu NVIDIA H100 PCIe\ninstant none\naverage none\nusage none\npower step 0 300\n");
+  const auto measured = [&](const std::string& script) {
+    Start start;
+    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+    return measure_in(start, {"--sysfs", path("nothing"), "--nvml-library", fake.library_path()},
+                      {"env", "W=" + wattle_program(), "sh", "-c", script})
+        .json;
+  };
+  const Json run = measured("sleep 2")["energy"]["domains"];
+  const Json phases =
+      measured("sleep 0.5; $W mark a; sleep 2; $W mark --end a; sleep 0.5")["phases"];
+  const Json phase = phases["rows"].at(0)["domains"];
+  ASSERT_EQ(run.size(), 2U);
+  ASSERT_EQ(phase.size(), 2U);
+  EXPECT_EQ(run[0]["method"], "integrated");
+  EXPECT_EQ(run[1]["method"], "counter");
+  for (std::size_t gpu = 0; gpu < 2; ++gpu) {
+    const double run_j = run[gpu]["uncertainty_j"];
+    EXPECT_GT(run_j, 0.0);
+    EXPECT_NEAR(phase[gpu]["uncertainty_j"], run_j, 0.25 * run_j) << run[gpu] << phase[gpu];
+  }
+}
+
 }  // namespace
 }  // namespace wattle::integration

@@ -1,4 +1,6 @@
 // In a batch job or under MPI one rank a machine measures the energy.
+#include <sstream>
+
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"
 
@@ -106,6 +108,48 @@ TEST_F(JobTest, RanksMayAppendToOneFile) {
   const std::size_t end = lines.find('\n') + 1;
   EXPECT_EQ(parse_json(lines.substr(0, end))["mpi"]["rank"], 0);
   EXPECT_EQ(parse_json(lines.substr(end))["mpi"]["rank"], 1);
+}
+
+TEST_F(JobTest, CompareComparesWhatReportSaysOfEachJob) {
+  const auto job = [&](const std::string& id, const std::string& watts) {
+    std::string file = path("job-" + id + ".jsonl");
+    std::ostringstream tick;
+    tick.precision(17);
+    tick << fakes::kPackageUnit.tick_j;
+    for (const char* rank : {"0", "1"}) {
+      tree_.write_file("intel-rapl:0", "energy_uj", "0\n");  // where the player starts
+      Start start = wattle_run(roots() + Words{"-q", "--append", "--json", file},
+                               {player_program(), "300", tree_.zone_path("intel-rapl:0"), watts,
+                                tick.str(), std::to_string(fakes::kPackageUnit.nanojoules), "0"});
+      start.environment = {{"SLURM_JOB_ID", id}, {"SLURM_PROCID", rank}, {"SLURM_LOCALID", rank}};
+      EXPECT_EQ(run(start).code(), 0);
+    }
+    return file;
+  };
+  const auto said_of = [&](const std::string& file) {
+    return parse_json(run(wattle({"report", "--json", file})).out)["reports"].at(0);
+  };
+  const std::string a = job("1", "40");
+  const std::string b = job("2", "80");
+  const Json before = said_of(a);
+  const Json after = said_of(b);
+  const Json compared = parse_json(run(wattle({"compare", "--json", a, b})).out);
+  const auto change_of = [&](const char* quantity) -> double {
+    for (const Json& one : compared["comparisons"]) {
+      if (one["quantity"] == quantity) return one["change_percent"];
+    }
+    ADD_FAILURE() << quantity << " is not in " << compared;
+    return 0.0;
+  };
+  const auto percent = [](double from, double to) { return 100.0 * (to / from - 1.0); };
+  const auto time_of = [](const Json& said) {
+    return said["ended_unix_s"].get<double>() - said["started_unix_s"].get<double>();
+  };
+  EXPECT_GT(after["energy_j"], 1.5 * before["energy_j"].get<double>()) << before << after;
+  EXPECT_EQ(before["nodes"].at(0)["runs"], 2) << before;
+  EXPECT_NEAR(change_of("energy_j"), percent(before["energy_j"], after["energy_j"]), 1e-6);
+  EXPECT_NEAR(change_of("cpu_s"), percent(before["cpu_s"], after["cpu_s"]), 1e-6);
+  EXPECT_NEAR(change_of("wall_s"), percent(time_of(before), time_of(after)), 1e-3);
 }
 
 TEST_F(JobTest, JsonNamesTheRankOfOpenMpi) {
