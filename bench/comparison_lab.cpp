@@ -27,15 +27,15 @@ std::vector<double> log_ratios(const SimulatedBench& bench) {
   return ratios;
 }
 
-Interval in_turns(const SimulatedBench& bench, Random& /*random*/) {
+ConfidenceInterval in_turns(const SimulatedBench& bench, Random& /*random*/) {
   return *paired_log_ratio({bench.a, bench.errors_a}, {bench.b, bench.errors_b}).interval;
 }
 
-Interval apart(const SimulatedBench& bench, Random& /*random*/) {
+ConfidenceInterval apart(const SimulatedBench& bench, Random& /*random*/) {
   return *unpaired_log_ratio({bench.a, bench.errors_a}, {bench.b, bench.errors_b}).interval;
 }
 
-Interval student(const SimulatedBench& bench, Random& /*random*/) {
+ConfidenceInterval student(const SimulatedBench& bench, Random& /*random*/) {
   return *summarize(log_ratios(bench)).mean95;
 }
 
@@ -72,12 +72,12 @@ double quantile(const std::vector<double>& sorted, double part) {
   return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
 }
 
-Interval percentile_bootstrap(const SimulatedBench& bench, Random& random) {
+ConfidenceInterval percentile_bootstrap(const SimulatedBench& bench, Random& random) {
   const std::vector<double> means = resampled(log_ratios(bench), false, random);
   return {quantile(means, 0.025), quantile(means, 0.975)};
 }
 
-Interval studentized_bootstrap(const SimulatedBench& bench, Random& random) {
+ConfidenceInterval studentized_bootstrap(const SimulatedBench& bench, Random& random) {
   const std::vector<double> ratios = log_ratios(bench);
   const std::vector<double> units = resampled(ratios, true, random);
   const Summary summary = summarize(ratios);
@@ -88,7 +88,7 @@ Interval studentized_bootstrap(const SimulatedBench& bench, Random& random) {
 
 struct Way {
   std::string_view name;
-  Interval (*interval)(const SimulatedBench& bench, Random& random);
+  ConfidenceInterval (*interval)(const SimulatedBench& bench, Random& random);
   bool is_slow = false;
 };
 
@@ -118,10 +118,12 @@ std::string cell_of(const Disturbance& disturbance, std::size_t rounds, const Wa
   int shown = 0;
   std::vector<double> widths;
   for (int i = 0; i < repetitions; ++i) {
-    const Interval interval = way.interval(simulate(disturbance, rounds, kRatio, random), random);
+    const ConfidenceInterval interval =
+        way.interval(simulate(disturbance, rounds, kRatio, random), random);
     held += static_cast<int>(interval.contains(std::log(kRatio)));
     widths.push_back(100.0 * (interval.high - interval.low));
-    const Interval none = way.interval(simulate(disturbance, rounds, 1.0, random), random);
+    const ConfidenceInterval none =
+        way.interval(simulate(disturbance, rounds, 1.0, random), random);
     shown += static_cast<int>(!none.contains(0.0));
   }
   const auto percent = [&](int count) { return 100.0 * count / repetitions; };

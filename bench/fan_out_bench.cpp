@@ -189,7 +189,7 @@ class Ours {
 
   EventLoop loop_;
   Service service_;
-  Server server_;
+  HttpServer server_;
   std::thread thread_;
 };
 
