@@ -65,10 +65,9 @@ std::string covers_text(const CpuLoad& load, const MachineSize& size) {
                                                 : "vCPUs as hardware threads";
   std::string text = fmt::format("{}: {:g} {}", what, load.threads, units);
   if (!is_virtual && size.cores > 0) text += fmt::format(" of {} cores", size.cores);
-  constexpr double kLeastShown = 0.005;  // of "1 %"
-  if (load.stolen_part >= kLeastShown) {
-    text += fmt::format(", without the {:.0f} % of their time that was stolen",
-                        load.stolen_part * 100.0);
+  const double stolen_percent = std::round(load.stolen_part * 100.0);
+  if (stolen_percent >= 1.0) {
+    text += fmt::format(", without the {:g} % of their time that was stolen", stolen_percent);
   }
   return text;
 }

@@ -108,6 +108,15 @@ TEST(EnergyEstimate, LeavesStolenTimeToOthers) {
   EXPECT_NE(stolen.covers.find("90 % of their time"), std::string::npos) << stolen.covers;
 }
 
+TEST(EnergyEstimate, NamesNoStolenTimeThatIsNoPercent) {
+  for (const double stolen : {0.0, 0.001, 0.00499}) {
+    EXPECT_EQ(estimate(load_of(1.0, stolen)).covers.find("stolen"), std::string::npos) << stolen;
+  }
+  for (const double stolen : {0.005, 0.0051, 0.0149}) {
+    EXPECT_NE(estimate(load_of(1.0, stolen)).covers.find(" 1 % of"), std::string::npos) << stolen;
+  }
+}
+
 TEST(EnergyEstimate, OfMoreCpuTimeThanThereWasStaysInBounds) {
   const EnergyEstimate much = estimate(load_of(0.5), Seconds(1e9));
   EXPECT_LE(much.own->high, much.machine->high);
