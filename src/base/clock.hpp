@@ -14,7 +14,7 @@ class TimeSource {
   virtual ~TimeSource() = default;
   [[nodiscard]] virtual TimePoint now() const noexcept = 0;
   /// Total time the machine was suspended since boot, the boot-time clock minus the steady clock;
-  /// up to 10 ms too much.
+  /// up to 10 ms too much; more where the thread is displaced between the two.
   [[nodiscard]] virtual std::chrono::nanoseconds suspended() const noexcept = 0;
 };
 

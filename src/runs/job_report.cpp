@@ -106,8 +106,8 @@ std::string why_none(const std::vector<const NamedRecord*>& runs) {
 }
 
 /// `most_false`: see `sum_of_runs`.
-void set_errors(NodeReport& node, const std::vector<const NamedRecord*>& chosen,
-                double most_false, std::vector<std::string>& notes) {
+void set_errors(NodeReport& node, const std::vector<const NamedRecord*>& chosen, double most_false,
+                std::vector<std::string>& notes) {
   std::vector<SummedRun> runs;
   runs.reserve(chosen.size());
   for (const NamedRecord* run : chosen) runs.push_back(summed_run(run->record));
@@ -116,9 +116,10 @@ void set_errors(NodeReport& node, const std::vector<const NamedRecord*>& chosen,
   node.common = sum.common;
   if (!sum.is_in_step) return;
   node.flags.set(Flag::in_step);
-  notes.push_back(fmt::format("{}: the runs are in step with the updates of a sensor, so that their "
-                              "errors add up; start them at random times",
-                              printable(node.name)));
+  notes.push_back(
+      fmt::format("{}: the runs are in step with the updates of a sensor, so that their "
+                  "errors add up; start them at random times",
+                  printable(node.name)));
 }
 
 NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*>& runs,

@@ -196,16 +196,15 @@ std::vector<std::string> node_cells(const NodeReport& node) {
   if (node.unknown > Seconds(0)) what.push_back(fmt::format("{} unknown", to_text(node.unknown)));
   node.flags.each([&](std::string_view flag) { what.emplace_back(flag); });
   const bool has_mean = node.energy && node.measured > Seconds(0);
-  return {printable(node.name),
-          fmt::format("{}", node.runs),
-          node.energy ? to_text(node.measured) : "-",
-          node.energy ? (node.is_lower_bound() ? "at least " : "") +
-                            to_text(*node.energy, node.uncertainty)
-                      : "unknown",
-          has_mean ? rounded_text(*node.energy / node.measured,
-                                  node.uncertainty / node.measured)
-                   : "-",
-          joined(what, "; ")};
+  return {
+      printable(node.name),
+      fmt::format("{}", node.runs),
+      node.energy ? to_text(node.measured) : "-",
+      node.energy
+          ? (node.is_lower_bound() ? "at least " : "") + to_text(*node.energy, node.uncertainty)
+          : "unknown",
+      has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured) : "-",
+      joined(what, "; ")};
 }
 
 std::vector<std::string> unit_cells(const ReportedUnits& units) {

@@ -18,11 +18,11 @@
 
 namespace wattle {
 
-/// What is asked of a device at one time.
+/// All that is asked of a device at one time.
 struct DeviceQuestion {
   ChannelSet channels{};
-  /// Readings at most this old answer it, whoever has read them; 0: only newer ones than the
-  /// question.
+  /// Readings at most this old answer it, also those for another reader; 0: only newer ones than
+  /// the question.
   std::chrono::nanoseconds longest_age{0};
   bool settings = false;
   bool processes = false;
@@ -65,7 +65,7 @@ class NewestReadings {
 /// Asks the device, for as long as its driver takes. Threads: the device's.
 [[nodiscard]] DeviceAnswer answer_of(NewestReadings& device, const DeviceQuestion& question);
 
-/// What became of a question.
+/// Where a question is now.
 enum class AskResult : std::uint8_t {
   sent,
   not_sent,  ///< the device has not answered many earlier ones, or has no thread

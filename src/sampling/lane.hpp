@@ -110,7 +110,7 @@ class Lane {
   [[nodiscard]] bool has_waited(TimePoint since) const noexcept {
     return questions_.has_waited(since);
   }
-  /// Of a lane that sleeps: reads what is due, if the last such reading is done. Called every
+  /// Reads what is due, if the last such reading is done. For a lane that sleeps; called every
   /// `period`: fewer calls count where the device takes too long.
   void tick();
 

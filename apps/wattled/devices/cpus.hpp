@@ -86,7 +86,7 @@ class Cpus {
   void keep_counters(Loop& loop);
 
  private:
-  /// What was read of a CPU, and the sensors that show it.
+  /// The histories of a CPU, and the sensors that show it.
   struct Served {
     const History* cpu;
     const History* dram;  ///< null: there is none

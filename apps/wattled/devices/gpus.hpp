@@ -58,11 +58,11 @@ struct GpuAnswer {
   std::optional<std::vector<DeviceProcess>> processes{};
 };
 
-/// What a question asks of a device; nothing, if the device does not offer it. Power for streams
-/// may be `streamed_age` old.
+/// A question in the device's terms: its channels; none, if the device does not offer them. Power
+/// for streams may be `streamed_age` old.
 [[nodiscard]] DeviceQuestion asked_of(const Sensor& sensor, GpuQuestion question,
                                       std::chrono::nanoseconds streamed_age = {});
-/// What the device's answer means. `sensor`: for its properties only.
+/// The device's answer in the terms of the question. `sensor`: for its properties only.
 [[nodiscard]] GpuAnswer meaning_of(const DeviceAnswer& answer, const Sensor& sensor,
                                    GpuQuestion question);
 

@@ -1,4 +1,4 @@
-// What the handlers share: energies in micro-joules, as pyJoules gives them out, details beside
+// Shared by the handlers: energies in micro-joules, as pyJoules gives them out, details beside
 // them, tables whose samples have the same columns, and items that are kept until they are saved.
 #pragma once
 

@@ -13,7 +13,8 @@ using std::chrono::milliseconds;
 
 constexpr double kWattsPerRaw = 1e-3;
 
-/// Of a number that is not negative. As `std::llround`, without a call for each row.
+/// The nearest integer to a number that is not negative. As `std::llround`, without a call for each
+/// row.
 std::uint64_t rounded(double value) noexcept {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value + 0.5));
 }

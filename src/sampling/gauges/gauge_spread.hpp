@@ -54,8 +54,7 @@ class Innovations {
 /// phases again and again. Memory does not grow with the values. Threads: one at a time.
 class Recurrence {
  public:
-  /// `most_samples`: no more will be added. Once so many values did not come back that too few can,
-  /// the others are not looked at.
+  /// `most_samples`: no more will be added. Stops once too few are left that could still come back.
   explicit Recurrence(std::uint64_t most_samples = ~std::uint64_t{0}) noexcept
       : most_samples_(most_samples) {}
   /// The next value, which was seen at `samples` samples, one after the other.

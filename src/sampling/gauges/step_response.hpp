@@ -55,8 +55,7 @@ struct GaugeWindowAnswer {
 [[nodiscard]] GaugeWindowAnswer find_window(std::span<const TimedValue> counter,
                                             std::span<const TimedValue> gauge);
 
-/// True for a gauge of power of which nobody knows what part of the time it sees, and of which that
-/// can be found.
+/// True for a gauge of power if nobody knows what part of the time it sees, and that can be found.
 [[nodiscard]] bool is_window_open(const Channel& channel) noexcept;
 
 /// A gauge beside a counter.
