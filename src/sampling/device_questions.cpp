@@ -33,9 +33,10 @@ DeviceAnswer answer_of(NewestReadings& device, const DeviceQuestion& question) {
 AskResult WaitingQuestions::ask(Worker& thread, const Answer& answer,
                                 const DeviceQuestion& question, TimePoint now, Then then,
                                 const Post& post) {
-  auto open = std::ranges::find_if(
-      open_, [&](const std::shared_ptr<OpenAnswer>& asked) { return asked->question == question; });
-  if (open == open_.end() || (*open)->has_begun) {
+  auto open = std::ranges::find_if(open_, [&](const std::shared_ptr<OpenAnswer>& asked) {
+    return asked->question == question && !asked->has_begun;
+  });
+  if (open == open_.end()) {
     auto next = std::make_shared<OpenAnswer>(question, now);
     // The answer goes back to the thread that asks: the device's may outlive this object.
     const auto work = [next, answer, post]() mutable {
@@ -46,11 +47,9 @@ AskResult WaitingQuestions::ask(Worker& thread, const Answer& answer,
       });
     };
     if (!thread.add(work, kMostJobs)) return AskResult::not_sent;
-    if (open == open_.end()) {
-      open = open_.insert(open, std::move(next));
-    } else {
-      *open = std::move(next);
-    }
+    std::erase_if(open_,
+                  [](const std::shared_ptr<OpenAnswer>& asked) { return asked->waiting.empty(); });
+    open = open_.insert(open_.end(), std::move(next));
   }
   if ((*open)->waiting.size() >= kMostWaiting) return AskResult::too_many;
   (*open)->waiting.push_back(std::move(then));

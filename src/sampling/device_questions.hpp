@@ -54,6 +54,10 @@ class NewestReadings {
   /// 0: for all of them. Allocates nothing.
   void read(ChannelSet wanted, std::chrono::nanoseconds longest_age,
             std::span<Reading> readings) noexcept;
+  /// The machine was suspended: the clock stood still, and nothing is as new as it seems.
+  void forget() noexcept {
+    for (Reading& reading : newest_) reading.at = {};
+  }
 
  private:
   std::shared_ptr<Sensor> sensor_;
@@ -105,7 +109,8 @@ class WaitingQuestions {
     std::atomic<bool> has_begun{false};
     std::vector<Then> waiting{};  ///< only for the thread that asks
   };
-  std::vector<std::shared_ptr<OpenAnswer>> open_{};  ///< the newest of each kind of question
+  /// Those that somebody waits for; what has been answered is removed by the next question.
+  std::vector<std::shared_ptr<OpenAnswer>> open_{};
 };
 
 }  // namespace wattle

@@ -129,14 +129,16 @@ void Lane::State::adapt(nanoseconds busy, nanoseconds elapsed) noexcept {
 
 void Lane::State::read(bool all) noexcept {
   if (suspend.was_suspended()) {
+    newest.forget();
     for (const LaneTask& task : tasks) task.recorder->note_suspend();
   }
-  const bool shares = !all && options.longest_age > nanoseconds(0);
+  const bool shares = options.longest_age > nanoseconds(0);
+  const nanoseconds longest_age = all ? nanoseconds(0) : options.longest_age;
   const std::uint64_t tick = ticks.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const LaneTask& task = tasks[i];
     if (!all && tick % ticks_between(task, backoff.factor()) != 0) continue;
-    shares ? task.recorder->read(newest, options.longest_age) : task.recorder->read();
+    shares ? task.recorder->read(newest, longest_age) : task.recorder->read();
     if (task.lists_processes) list_processes(i);
   }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fakes/gated_sensor.hpp"
+#include "fakes/virtual_clock.hpp"
 #include "known_history.hpp"
 #include "sampling/readings.hpp"
 
@@ -187,6 +188,18 @@ TEST_F(SleepingReadings, SaySinceWhenSomebodyWaits) {
   EXPECT_FALSE(readings_->has_waited(0, now_));
 }
 
+TEST_F(SleepingReadings, SaySoWhileOthersWaitForALaterAnswer) {
+  gate_->shut();
+  EXPECT_EQ(ask(), AskResult::sent);
+  ASSERT_TRUE(fakes::eventually([&] { return gate_->waiting.load(); }));
+  const TimePoint first = std::exchange(now_, now_ + 1s);
+  EXPECT_EQ(ask(), AskResult::sent);
+  EXPECT_TRUE(readings_->has_waited(0, first));
+  gate_->open();
+  (void)shown(2);
+  EXPECT_FALSE(readings_->has_waited(0, now_));
+}
+
 TEST_F(SleepingReadings, KeepWhatTheyReadAtATick) {
   readings_->tick();
   EXPECT_TRUE(fakes::eventually([&] { return history_->values().size() == 1; }));
@@ -200,6 +213,57 @@ TEST_F(SleepingReadings, LeaveOutTicksWhileTheDeviceHangs) {
   gate_->open();
   readings_->stop(machine_clock().now() + fakes::kLongWait);
   EXPECT_EQ(gate_->reads, 1);
+}
+
+/// Work of one device, which takes readings that are up to half an hour old.
+std::vector<ReadingWork> shared_work(LaneOptions lane, const std::shared_ptr<fakes::Gate>& gate,
+                                     const TimeSource& clock) {
+  lane.period = 1h;
+  lane.longest_age = 30min;
+  std::vector<ReadingWork> work(1);
+  work[0].lane = lane;
+  work[0].add(std::make_shared<fakes::GatedSensor>(std::vector{whole_watts()}, gate, clock),
+              ChannelSet(1), kMinTimelineBytes);
+  return work;
+}
+
+/// What one device answers, once it does.
+std::uint64_t asked_once(Readings& readings, const DeviceQuestion& question) {
+  PostedAnswers answers;
+  std::uint64_t shown = 0;
+  const AskResult asked = readings.ask(
+      0, question, machine_clock().now(),
+      [&](const DeviceAnswer& answer) { shown = answer.readings.at(0).raw; }, answers.post());
+  EXPECT_EQ(asked, AskResult::sent);
+  EXPECT_TRUE(fakes::eventually([&] { return answers.run() > 0; }));
+  return shown;
+}
+
+TEST(ReadingsThatAreShared, IncludeThoseThatAreReadOnRequest) {
+  const auto gate = std::make_shared<fakes::Gate>();
+  Readings readings(shared_work({.only_when_asked = true}, gate, machine_clock()), machine_clock());
+  readings.wait_for_first(machine_clock().now() + fakes::kLongWait);
+  EXPECT_EQ(asked_once(readings, {.channels = 1, .longest_age = 30min}), 1U);
+  EXPECT_TRUE(readings.read_now(machine_clock().now() + fakes::kLongWait));
+  EXPECT_EQ(asked_once(readings, {.channels = 1, .longest_age = 30min}), 2U)
+      << "else the lane would read the first one again";
+}
+
+TEST(ReadingsThatAreShared, AreNotThoseFromBeforeASuspend) {
+  fakes::VirtualClock clock;
+  const auto gate = std::make_shared<fakes::Gate>();
+  Readings readings(shared_work({.sleeps = true}, gate, clock), clock);
+  EXPECT_EQ(asked_once(readings, {.channels = 1}), 1U);
+  readings.tick();
+  ASSERT_TRUE(fakes::eventually([&] { return readings.lane_ticks() == 1; }));
+  EXPECT_EQ(gate->reads, 1) << "it is new enough";
+  clock.suspend(1h);
+  EXPECT_TRUE(fakes::eventually([&] {
+    readings.tick();
+    return gate->reads > 1;
+  }));
+  readings.stop(machine_clock().now() + fakes::kLongWait);
+  EXPECT_EQ(gate->reads, 2);
 }
 
 TEST(ReadingsOfNamedDomains, HaveNoLaneForADeviceOfWhichNothingIsRead) {
