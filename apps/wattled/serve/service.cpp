@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "api/routes.hpp"
@@ -93,10 +94,10 @@ void Service::add(Survey found) {
   std::ranges::move(inventory.refused, std::back_inserter(refused_));
   std::ranges::move(inventory.channels, std::back_inserter(channels_));
   // Those that are served keep their numbers.
+  std::set<wire::DeviceId> taken(gpus_.ids().begin(), gpus_.ids().end());
   for (Gpus::Gpu& gpu : inventory.gpus) {
-    const Ids& ids = gpus_.ids();
-    const bool is_taken = std::ranges::find(ids, gpu.entry.id) != ids.end();
-    if (is_taken) gpu.entry.id = ids.back() + 1;
+    if (taken.contains(gpu.entry.id)) gpu.entry.id = *taken.rbegin() + 1;
+    taken.insert(gpu.entry.id);
   }
   const auto streamed = options_.streams.gpu_period;
   if (history_) add_to_history(*history_, inventory, options_.enabled, streamed);

@@ -1,5 +1,5 @@
-// The numbers of the CPUs that the daemon serves: those of powercap's zones, whoever reads the
-// counters.
+// The numbers of the devices that the daemon serves. Those of CPUs are those of powercap's zones,
+// whoever reads the counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "serve/service.hpp"
+#include "virtual_loop.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class CpuNumbers : public testing::Test {
+class DeviceNumbers : public testing::Test {
  protected:
   /// A sensor for each domain, as perf finds them: without a look at zones.
   [[nodiscard]] Survey found(const std::vector<Domain>& domains) {
@@ -52,7 +53,7 @@ class CpuNumbers : public testing::Test {
                                  Domain::dram(1), Domain::psys()};
 };
 
-TEST_F(CpuNumbers, AreThoseOfTheZones) {
+TEST_F(DeviceNumbers, OfCpusAreThoseOfTheZones) {
   EXPECT_THAT(
       numbers(two_, {{0, Domain::package(0)}, {1, Domain::psys()}, {2, Domain::package(1)}}),
       ElementsAre("0: package_0 dram_0", "1: psys", "2: package_1 dram_1"));
@@ -61,32 +62,43 @@ TEST_F(CpuNumbers, AreThoseOfTheZones) {
       ElementsAre("0: package_1 dram_1", "1: package_0 dram_0", "2: psys"));
 }
 
-TEST_F(CpuNumbers, OfDiesAreThoseOfTheirZones) {
+TEST_F(DeviceNumbers, OfDiesAreThoseOfTheirZones) {
   const Domain first = Domain::package(0).on_die(0);
   const Domain second = Domain::package(0).on_die(1);
   EXPECT_THAT(numbers({first, second, second.as(DomainKind::dram)}, {{0, second}, {1, first}}),
               ElementsAre("0: package_0_die_1 dram_0_die_1", "1: package_0_die_0"));
 }
 
-TEST_F(CpuNumbers, FollowThePackagesWhereThereAreNoZonesThePlatformLast) {
+TEST_F(DeviceNumbers, FollowThePackagesWhereThereAreNoZonesThePlatformLast) {
   EXPECT_THAT(numbers({Domain::psys(), Domain::package(3), Domain::package(1)}, {}),
               ElementsAre("0: package_1", "1: package_3", "2: psys"));
 }
 
-TEST_F(CpuNumbers, OfWhatHasNoZoneComeAfterTheZones) {
+TEST_F(DeviceNumbers, OfWhatHasNoZoneComeAfterTheZones) {
   EXPECT_THAT(numbers(two_, {{5, Domain::package(1)}}),
               ElementsAre("5: package_1 dram_1", "6: package_0 dram_0", "7: psys"));
 }
 
-TEST_F(CpuNumbers, OfZonesThatNobodyReadsAreLeftOut) {
+TEST_F(DeviceNumbers, OfZonesThatNobodyReadsAreLeftOut) {
   EXPECT_THAT(numbers({Domain::package(1)}, {{0, Domain::package(0)}, {1, Domain::package(1)}}),
               ElementsAre("1: package_1"));
   EXPECT_THAT(numbers({}, {{0, Domain::package(0)}}), IsEmpty());
 }
 
-TEST_F(CpuNumbers, MayShareACounter) {
+TEST_F(DeviceNumbers, MayShareACounter) {
   EXPECT_THAT(numbers({Domain::package(0)}, {{0, Domain::package(0)}, {1, Domain::package(0)}}),
               ElementsAre("0: package_0", "1: package_0"));
+}
+
+TEST_F(DeviceNumbers, OfGpusThatAreFoundLaterComeAfterThoseThatAreServed) {
+  VirtualLoop loop;
+  const ServiceOptions options;
+  Service service(take_inventory(found({Domain::amd_gpu(0)}), options.enabled, {}), loop, options);
+  ASSERT_THAT(service.gpus().ids(), ElementsAre(0));
+  service.add(found({Domain::nvidia_gpu(0), Domain::nvidia_gpu(1)}));
+  ASSERT_THAT(service.gpus().ids(), ElementsAre(0, 1, 2)) << "each has a number of its own";
+  EXPECT_EQ(gpu_domain_of(service.gpus().sensor(0)), Domain::amd_gpu(0));
+  EXPECT_EQ(gpu_domain_of(service.gpus().sensor(2)), Domain::nvidia_gpu(1));
 }
 
 }  // namespace
