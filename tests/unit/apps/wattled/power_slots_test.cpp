@@ -30,9 +30,9 @@ class PowerSlotsTest : public testing::Test {
     std::vector<fakes::ScriptedCounter> scripts;
     scripts.push_back(
         {channel, [this, script](TimePoint now) { return script(Seconds(now - begin_).count()); }});
-    std::vector<std::unique_ptr<Sensor>> sensors;
-    sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(scripts), clock_));
-    history_.emplace(std::move(sensors), loop_, clock_, kept);
+    std::vector<std::shared_ptr<Sensor>> sensors;
+    sensors.push_back(std::make_shared<fakes::ScriptedSensor>(std::move(scripts), clock_));
+    history_.emplace(sensors, loop_, clock_, kept);
   }
   /// `power` gives the joules since the start.
   void start_counter(const std::function<double(double)>& energy) {
