@@ -26,7 +26,8 @@ UnitBook::UnitBook(UnitEvents& events, const UnitTags& tags, std::vector<Divided
       tags_(tags),
       options_(options),
       steps_(options.threads),
-      kept_(options.kept_results) {
+      kept_(options.kept_results),
+      kept_chains_(options.kept_results, kNoneKept) {
   for (DividedDomain& domain : domains) {
     shares_.emplace_back(std::move(domain), options.idle);
     if (options.lag) shares_.back().set_lag(options.lag->count());
@@ -188,7 +189,7 @@ void UnitBook::finish(OpenUnit& unit) {
   unit.life = Life::none;
   --waiting_;
   released_.push_back(unit.id);
-  kept_[place_of(unit.id)] = unit;
+  keep(unit);
   if (done_ != nullptr) (*done_)(energy_of(unit));
 }
 
@@ -204,9 +205,30 @@ void UnitBook::drop_divided_events() {
   log_.first = next;
 }
 
-std::size_t UnitBook::place_of(UnitId unit) const noexcept {
-  const UnitId uses = unit >> 32U;
-  return static_cast<std::size_t>((uses * 0x9E3779B1U + slot_of(unit)) % kept_.size());
+std::size_t UnitBook::chain_of(UnitId unit) const noexcept {
+  return (unit * 0x9E3779B97F4A7C15U >> 32U) % kept_chains_.size();
+}
+
+void UnitBook::keep(const OpenUnit& unit) {
+  const auto place = static_cast<std::uint32_t>(next_kept_);
+  next_kept_ = (next_kept_ + 1) % kept_.size();
+  KeptUnit& kept = kept_[place];
+  if (kept.unit.id != 0) {
+    std::uint32_t* link = &kept_chains_[chain_of(kept.unit.id)];
+    while (*link != place) link = &kept_[*link].next;
+    *link = kept.next;
+  }
+  std::uint32_t& first = kept_chains_[chain_of(unit.id)];
+  kept = {.unit = unit, .next = first};
+  first = place;
+}
+
+const UnitBook::OpenUnit* UnitBook::kept(UnitId unit) const noexcept {
+  for (std::uint32_t place = kept_chains_[chain_of(unit)]; place != kNoneKept;
+       place = kept_[place].next) {
+    if (kept_[place].unit.id == unit) return &kept_[place].unit;
+  }
+  return nullptr;
 }
 
 UnitState UnitBook::state(UnitId unit) const {
@@ -215,13 +237,12 @@ UnitState UnitBook::state(UnitId unit) const {
     if (units_[slot].life == Life::running) return UnitState::running;
     if (units_[slot].life == Life::waiting) return UnitState::waiting;
   }
-  const OpenUnit& kept = kept_[place_of(unit)];
-  return unit != 0 && kept.id == unit ? UnitState::done : UnitState::forgotten;
+  return unit != 0 && kept(unit) != nullptr ? UnitState::done : UnitState::forgotten;
 }
 
 std::optional<UnitEnergy> UnitBook::result(UnitId unit) const {
   if (state(unit) != UnitState::done) return std::nullopt;
-  return energy_of(kept_[place_of(unit)]);
+  return energy_of(*kept(unit));
 }
 
 UnitEnergy UnitBook::energy_of(const OpenUnit& unit) const {

@@ -76,6 +76,12 @@ class UnitBook {
     std::optional<double> cpu_s{};        ///< its part of the CPU time of its threads
     std::optional<TraceContext> trace{};  ///< once it is final
   };
+  static constexpr std::uint32_t kNoneKept = ~std::uint32_t{0};
+  /// A final unit, and the next one of its chain.
+  struct KeptUnit {
+    OpenUnit unit{};
+    std::uint32_t next = kNoneKept;
+  };
   /// A phase that was left, and whose energy is not final.
   struct LeftPhase {
     std::size_t domains = 0;  ///< that have not added its share
@@ -92,7 +98,11 @@ class UnitBook {
   void finish(OpenUnit& unit);
   void drop_divided_events();
   [[nodiscard]] UnitEnergy energy_of(const OpenUnit& unit) const;
-  [[nodiscard]] std::size_t place_of(UnitId unit) const noexcept;
+  void keep(const OpenUnit& unit);
+  /// Null: it is not kept, or no longer.
+  [[nodiscard]] const OpenUnit* kept(UnitId unit) const noexcept;
+  /// The number of the chain that the unit is in.
+  [[nodiscard]] std::size_t chain_of(UnitId unit) const noexcept;
   [[nodiscard]] SumDoubt doubt() const;
   [[nodiscard]] UnitDomain domain_report(std::size_t domain, const LoadFit& fit) const;
   [[nodiscard]] bool is_of_tag(std::uint16_t column, std::uint16_t tag) const;
@@ -113,7 +123,9 @@ class UnitBook {
   std::map<std::pair<std::int64_t, std::uint32_t>, LeftPhase> phases_;  ///< by end and slot
   std::vector<TagFigures> figures_;
   std::vector<UnitId> released_;
-  std::vector<OpenUnit> kept_;  ///< final ones, by their ids
+  std::vector<KeptUnit> kept_;              ///< the last final ones, a ring
+  std::vector<std::uint32_t> kept_chains_;  ///< chains of `kept_`, by a hash of the ids
+  std::size_t next_kept_ = 0;               ///< the oldest of `kept_`
   /// Weight x seconds of what has ended, by domain and column, and how much that is.
   std::vector<std::vector<double>> weight_s_;
   std::vector<std::uint64_t> ended_;

@@ -1,8 +1,10 @@
 // The rule, on a domain whose readings a test writes.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "unit_book_fixture.hpp"
@@ -155,6 +157,27 @@ TEST_F(UnitBookTest, NoticesThatIdlePowerHasChanged) {
   EXPECT_FALSE(own.shares(0).has_idle_changed());
   for (int i = 0; i < 10; ++i) idles(6.0);
   EXPECT_TRUE(own.shares(0).has_idle_changed());
+}
+
+TEST_F(UnitBookTest, KeepsTheLastResultsOfManyThreads) {
+  constexpr std::size_t kKept = 64;
+  UnitBook& own = book({{.name = "package_0"}}, {.kept_results = kKept});
+  std::vector<Unit> units;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 40; ++i) {
+      std::thread([&] { units.push_back(begin("a")); }).join();
+      clock_.advance(1ms);
+      end(units.back());
+    }
+    clock_.advance(1s);
+    reads(1.0);
+    settle();
+  }
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const bool is_kept = i + kKept >= units.size();
+    EXPECT_EQ(own.state(units[i].started.id), is_kept ? UnitState::done : UnitState::forgotten)
+        << i;
+  }
 }
 
 TEST_F(UnitBookTest, WaitsForReadingsThatCoverAUnit) {
