@@ -87,10 +87,8 @@ std::optional<double> take_number(std::string_view& text) noexcept {
   constexpr std::string_view kOfNumbers = "0123456789.eE+-";
   std::size_t end = std::min(text.find_first_not_of(kOfNumbers), text.size());
   const auto value = parse_double(text.substr(0, end));
-  // No device has as much of anything as this, and sums of less stay finite. A number that ends in
-  // its point was cut off.
-  constexpr double kMost = 1e15;
-  if (!value || *value < 0.0 || *value > kMost || text[end - 1] == '.') return std::nullopt;
+  if (!value || *value < 0.0 || *value > kMostOfACell) return std::nullopt;
+  if (text[end - 1] == '.') return std::nullopt;  // it was cut off
   text.remove_prefix(end);
   return value;
 }
@@ -158,11 +156,8 @@ std::optional<UnitFactor> factor_of(CellQuantity quantity, std::string_view unit
 
 Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept {
   text = without_blanks(text);
-  Cell cell{.kind = Cell::CellKind::number};
-  if (parse_plain(text, cell.value)) {
-    cell.value = unit.factor.of(cell.value);
-    return cell;
-  }
+  double plain = 0.0;
+  if (parse_plain(text, plain)) return cell_in(unit.factor, plain);
   if (is_missing(text)) return {.kind = Cell::CellKind::missing};
   constexpr Cell kBad{.kind = Cell::CellKind::bad};
   const auto value = take_number(text);
@@ -178,8 +173,7 @@ Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept {
     if (!own || (unit.is_stated && *own != unit.factor)) return kBad;
     factor = *own;
   }
-  cell.value = factor.of(*value);
-  return cell;
+  return cell_in(factor, *value);
 }
 
 }  // namespace wattle

@@ -55,6 +55,16 @@ struct CellUnit {
   bool is_stated = false;  ///< by the header
 };
 
+/// No device has as much of anything as this, and sums of less stay finite.
+inline constexpr double kMostOfACell = 1e15;
+
+/// A number in the unit of the figures.
+[[nodiscard]] inline Cell cell_in(const UnitFactor& factor, double number) noexcept {
+  const double value = factor.of(number);
+  if (value > kMostOfACell) return {.kind = Cell::CellKind::bad};
+  return {.kind = Cell::CellKind::number, .value = value};
+}
+
 /// In the unit of the figures. A unit in the cell counts; it is bad if the header states another
 /// one.
 [[nodiscard]] Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept;
@@ -62,10 +72,9 @@ struct CellUnit {
 /// The same; `has_room` as above.
 [[nodiscard]] inline Cell parse_cell(std::string_view text, const CellUnit& unit,
                                      bool has_room = false) noexcept {
-  Cell cell{.kind = Cell::CellKind::number};
-  if (!has_room || !take_plain_cell(text, cell.value)) return parse_any_cell(text, unit);
-  cell.value = unit.factor.of(cell.value);
-  return cell;
+  double number = 0.0;
+  if (!has_room || !take_plain_cell(text, number)) return parse_any_cell(text, unit);
+  return cell_in(unit.factor, number);
 }
 
 /// False for what cannot be a part of a whole in percent: torn lines make such numbers.

@@ -16,6 +16,7 @@ constexpr double kWattsPerRaw = 1e-3;
 /// The nearest integer to a number that is not negative. As `std::llround`, without a call for each
 /// row.
 std::uint64_t rounded(double value) noexcept {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): the half is exact for numbers of this size
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value + 0.5));
 }
 

@@ -121,6 +121,20 @@ TEST(TableCell, HasTheUnitOfItsColumn) {
   EXPECT_EQ(parse_cell("12000\xE2\x80\xAFmW", power).value, 12.0);
 }
 
+TEST(TableCell, IsBadWhereNoDeviceHasAsMuch) {
+  const CellUnit megawatts{.quantity = CellQuantity::power,
+                           .factor = *factor_of(CellQuantity::power, "MW"),
+                           .is_stated = true};
+  EXPECT_EQ(parse_cell("1000", megawatts).value, 1e9);
+  for (const char* text : {"10000000000", "999999999999999", "1e15", "1e15 MW"}) {
+    EXPECT_TRUE(parse_cell(text, megawatts).is_bad()) << text;
+  }
+  // As in the middle of a line.
+  const std::string line = "2026, 999999999999999";
+  const std::string_view last = std::string_view(line).substr(6);
+  EXPECT_TRUE(parse_cell(last, megawatts, true).is_bad());
+}
+
 TEST(TableCell, HasNoUnitOfSeveralMeanings) {
   EXPECT_FALSE(factor_of(CellQuantity::memory, "KB"));
   EXPECT_FALSE(factor_of(CellQuantity::power, "J"));
