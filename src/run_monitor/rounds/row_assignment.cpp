@@ -23,9 +23,10 @@ constexpr const char* kNoOrder =
 constexpr const char* kNoCountOfGpus =
     "which GPU a row is of is unknown (no column index or uuid, and the rows do not show how "
     "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
-constexpr const char* kFewerGpus =
-    "the rows never show as many GPUs as are said to be in the file: no figures per GPU, no "
-    "energy; log with --query-gpu=index,...";
+constexpr const char* kOtherCount =
+    "the rows do not fit the number of GPUs that --gpus-in-file or hw_dmon.csv says: no figures "
+    "per "
+    "GPU, no energy; log with --query-gpu=index,...";
 constexpr const char* kAlike =
     "GPUs that look alike came or left, or the writer was started again: only the total of all "
     "GPUs is known; log with --query-gpu=index,...";
@@ -111,7 +112,7 @@ void RowAssigner::end(const TakeRow& take) {
   solve(true, take);
   const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
   if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
-  if (order_ && most_gpus_ < gpus_.value_or(0)) doubt(Outcome::unknown, kFewerGpus);
+  if (order_ && most_gpus_ < gpus_.value_or(0)) doubt(Outcome::unknown, kOtherCount);
   for (const Track& track : tracks_) {
     if (!track.place) doubt(Outcome::total_only, kAlike);
   }
@@ -231,7 +232,8 @@ bool RowAssigner::step_over(std::size_t& from) {
 
 void RowAssigner::find_orders(std::size_t from) {
   const RoundSolution solution = solve_rounds(Traces(traces_).subspan(from), gpus_);
-  if (solution.doubt == RoundDoubt::gpus) doubt(Outcome::unknown, kNoCountOfGpus);
+  const char* const no_count = gpus_ ? kOtherCount : kNoCountOfGpus;
+  if (solution.doubt == RoundDoubt::gpus) doubt(Outcome::unknown, no_count);
   if (solution.doubt == RoundDoubt::order) doubt(Outcome::unknown, kNoOrder);
   if (solution.lacks_gpus) doubt(Outcome::total_only, kAlike);
   for (RoundPiece piece : solution.pieces) {
