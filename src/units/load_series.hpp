@@ -35,8 +35,8 @@ class LoadSeries {
   /// `lag`: as the user knows it; absent: it is sought.
   explicit LoadSeries(std::optional<std::chrono::nanoseconds> lag);
 
-  /// In the order of time: so much more weight of a column runs, in steps.
-  void add(std::int64_t at_ns, std::uint16_t column, std::int64_t weight);
+  /// In the order of time: so much more weight of a tag runs, in steps.
+  void add(std::int64_t at_ns, std::uint16_t tag, std::int64_t weight);
   void add_energy(std::int64_t begin_ns, std::int64_t end_ns, std::optional<double> joules);
   /// All events from before `until_ns` were added.
   void advance(std::int64_t until_ns);

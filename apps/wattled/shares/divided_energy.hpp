@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -30,11 +31,10 @@ struct GpuProcess {
 
   [[nodiscard]] friend std::strong_ordering operator<=>(const GpuProcess& a,
                                                         const GpuProcess& b) noexcept {
-    const auto by_pid = a.pid <=> b.pid;
-    return by_pid != 0 ? by_pid : a.start_ticks <=> b.start_ticks;
+    return std::tie(a.pid, a.start_ticks) <=> std::tie(b.pid, b.start_ticks);
   }
   [[nodiscard]] friend bool operator==(const GpuProcess& a, const GpuProcess& b) noexcept {
-    return (a <=> b) == 0;
+    return std::tie(a.pid, a.start_ticks) == std::tie(b.pid, b.start_ticks);
   }
 };
 
