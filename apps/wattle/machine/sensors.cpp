@@ -300,10 +300,9 @@ struct RawSensors {
     command
         .add_option(
             "--watch-load", watched,
-            "With --measure: also find out how much of the time power gauges of GPUs see. For "
-            "SECONDS (best 30 or more) for each GPU a program of yours turns the load on and off, "
-            "every 0.3 to "
-            "1 s and at no whole multiple of 0.1 s")
+            "With --measure: also find out how much of the time power gauges of GPUs see, in "
+            "SECONDS (best 30 or more) for each GPU. In that time a program of yours turns the "
+            "load on and off, every 0.3 to 1 s and at no whole multiple of 0.1 s")
         ->type_name("SECONDS");
   }
   [[nodiscard]] SensorsOptions checked(const CommandLine& /*line*/) const {
