@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -127,8 +125,8 @@ PathValues path_values(const Job& job, const std::string& host, int pid) {
 }
 
 std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+  const std::string host = this_host();
+  return host.empty() ? "unknown" : host;
 }
 
 std::string expand_path(std::string_view path, const PathValues& values) {

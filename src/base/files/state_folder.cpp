@@ -46,9 +46,12 @@ fs::path own_folder(std::string_view what, const char* variable, const char* in_
 fs::path state_folder() { return own_folder("state", "XDG_STATE_HOME", ".local/state"); }
 
 std::string this_host() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-  return printable(name.data());
+  static const std::string host = [] {
+    std::array<char, 256> name{};
+    const bool has_name = ::gethostname(name.data(), name.size() - 1) == 0;
+    return has_name ? printable(name.data()) : std::string();
+  }();
+  return host;
 }
 
 std::string host_state_file(std::string_view what, std::string_view host) {

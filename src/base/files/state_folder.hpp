@@ -17,7 +17,8 @@ namespace wattle {
 /// "$XDG_STATE_HOME/wattle", or in ~/.local/state.
 [[nodiscard]] std::filesystem::path state_folder();
 
-/// The name of this machine, printable; empty where it has none.
+/// The name of this machine as it was when the program first asked, printable; empty where it has
+/// none.
 [[nodiscard]] std::string this_host();
 /// The file in which something is kept of a machine: homes may be shared by machines.
 /// "$XDG_STATE_HOME/wattle/WHAT/HOST.json". Throws as `state_folder`.
