@@ -199,8 +199,8 @@ std::string window_text(const GaugeWindowAnswer& answer) {
     return fmt::format("not known how much of the time it sees: {}\n", answer.reason);
   }
   const GaugeWindowFound& found = *answer.found;
-  const auto time = [](double seconds) {
-    return fine_text(nanoseconds(std::llround(seconds * 1e9)));
+  const auto time = [](double time_s) {
+    return fine_text(nanoseconds(std::llround(time_s * 1e9)));
   };
   return fmt::format(
       "sees {:.0f} % (±{:.0f} %) of the time: a mean over {} every {}, by {} steps\n",

@@ -30,8 +30,8 @@ struct Target {
 /// Why a query is refused, safe to print. `Service` answers 400.
 struct QueryFault : std::runtime_error {
   enum class Form : std::uint8_t { text, json };
-  explicit QueryFault(const std::string& message, Form form = Form::text)
-      : std::runtime_error(message), form(form) {}
+  explicit QueryFault(const std::string& message, Form of = Form::text)
+      : std::runtime_error(message), form(of) {}
   Form form;  ///< plain text, or {"error": message}
 };
 
