@@ -11,6 +11,7 @@
 #include "base/forks.hpp"
 #include "base/text/text.hpp"
 #include "energy/metered_domains.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
@@ -101,13 +102,14 @@ bool ignores(const EnergyMeterOptions& options) noexcept {
 
 Survey find_sensors(const EnergyMeterOptions& options) {
   if (options.domains) {
-    return survey(options.system, machine_clock(), kinds_for(*options.domains));
+    return with_kept_updates(survey(options.system, machine_clock(), kinds_for(*options.domains)));
   }
-  return survey_chosen(options.system, machine_clock(),
-                       {.kinds = kDefaultKinds,
-                        .gpus = options.gpus,
-                        .who = "cannot measure energy",
-                        .absent = ignores(options) ? AbsentGpu::is_missing : AbsentGpu::fails});
+  return with_kept_updates(
+      survey_chosen(options.system, machine_clock(),
+                    {.kinds = kDefaultKinds,
+                     .gpus = options.gpus,
+                     .who = "cannot measure energy",
+                     .absent = ignores(options) ? AbsentGpu::is_missing : AbsentGpu::fails}));
 }
 
 /// The domains: those that were asked for, or all of CPUs and GPUs: others may overlap them.

@@ -15,6 +15,7 @@
 #include "base/log.hpp"
 #include "base/worker.hpp"
 #include "run_monitor/recording.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
@@ -107,7 +108,7 @@ class HardwareMonitor::Impl {
                                   .who = "cannot monitor hardware",
                                   .absent = ignores ? AbsentGpu::is_missing : AbsentGpu::fails});
     for (const Refusal& gpu : found.missing) log(gpu.reason);
-    return found;
+    return with_kept_updates(std::move(found));
   }
 
   HardwareMonitorOptions options_;

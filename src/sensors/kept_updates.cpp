@@ -123,4 +123,9 @@ std::vector<std::unique_ptr<Sensor>> with_kept_updates(std::vector<std::unique_p
   return sensors;
 }
 
+Survey with_kept_updates(Survey found) {
+  found.sensors = with_kept_updates(std::move(found.sensors), kept_updates());
+  return found;
+}
+
 }  // namespace wattle

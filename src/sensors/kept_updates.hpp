@@ -39,5 +39,7 @@ struct KeptUpdate {
 /// window the one that was found.
 [[nodiscard]] std::vector<std::unique_ptr<Sensor>> with_kept_updates(
     std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<KeptUpdate>& kept);
+/// The same with what is kept of this machine.
+[[nodiscard]] Survey with_kept_updates(Survey found);
 
 }  // namespace wattle

@@ -8,6 +8,7 @@
 
 #include "base/text/text.hpp"
 #include "sensors/gpu_selection.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/files/usage_units.hpp"
@@ -71,7 +72,7 @@ UsageObservation observe_process(const TrackerOptions& options, const TimeSource
   const std::uint64_t start_time =
       TreeReader(options.system, clock, root, {.most_kept_files = 0}).root_start_time();
   (void)seconds_in(options.time_unit);  // throws for an unknown one
-  Survey found = survey(options.system, clock, kProcessorAndGpuKinds);
+  Survey found = with_kept_updates(survey(options.system, clock, kProcessorAndGpuKinds));
   ObservedGpus gpus = observed_gpus(options, found);
   std::erase_if(found.sensors, [](const std::unique_ptr<Sensor>& sensor) {
     return !is_gpu_lane(*sensor) && !is_of_processors(*sensor);

@@ -179,16 +179,23 @@ std::string unlisted_gpu(const std::string& sensors) {
 
 class WatchedLoad : public MeasureGpus {
  protected:
-  /// What a run says of its energy, from a gauge alone.
-  [[nodiscard]] Json flags_of_a_run(const std::string& script) const {
+  /// What a command prints on stdout, after what was kept.
+  [[nodiscard]] std::string shown_later(const Words& words, const std::string& script) const {
     const fakes::FakeNvml fake(script);
-    Start start = wattle({"run", "--quiet", "--json", path("run.json").string(), "sleep", "0.5"});
+    Start start = wattle(words);
     start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()},
                          {"WATTLE_NVML_LIBRARY", fake.library_path()},
                          {"WATTLE_SYSFS", path("nothing").string()},
                          {"WATTLE_SOCK_PATH", "none"},
                          {"XDG_STATE_HOME", path(state_).string()}};
-    EXPECT_EQ(run(start).code(), 0);
+    const Outcome outcome = run(start);
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    return outcome.out;
+  }
+  /// What a run says of its energy, from a gauge alone.
+  [[nodiscard]] Json flags_of_a_run(const std::string& script) const {
+    (void)shown_later({"run", "--quiet", "--json", path("run.json").string(), "sleep", "0.5"},
+                      script);
     return parse_json(content_of(path("run.json")))["energy"]["total_flags"];
   }
 };
@@ -208,6 +215,11 @@ TEST_F(WatchedLoad, ShowsThatAGaugeSeesAQuarterOfTheTime) {
   EXPECT_THAT(flags_of_a_run(unlisted_gpu("counter none\n" + gauge)),
               testing::AllOf(testing::Contains("partial_coverage"),
                              Not(testing::Contains("coverage_unknown"))));
+  const std::string alone = unlisted_gpu("counter none\n" + gauge);
+  EXPECT_THAT(shown_later({"sensors"}, alone), HasSubstr(" % of the time"));
+  const std::string top = shown_later({"top", "--once", "--seconds", "0.5", "--json"}, alone);
+  EXPECT_THAT(top, HasSubstr("partial_coverage"));
+  EXPECT_THAT(top, Not(HasSubstr("coverage_unknown")));
 }
 
 TEST_F(WatchedLoad, ShowsThatAGaugeSeesAllOfTheTime) {

@@ -322,6 +322,9 @@ struct RawSensors {
 int execute(const SensorsOptions& options) {
   std::vector<Survey> surveys =
       with_privileges([&] { return survey_each(options.system, machine_clock()); });
+  if (!options.measure) {  // else it is found out anew
+    for (Survey& found : surveys) found = with_kept_updates(std::move(found));
+  }
   const std::vector<Ways> quantities = ways_of(surveys);
   std::set<Domain> read;
   for (const Ways& ways : quantities) {

@@ -74,7 +74,8 @@ void watch(const RunParts& run, Ticker& ticker, MarkSocket& marks, Instruments& 
 FoundSensors find_sensors(const RunOptions& options, Report& report) {
   const std::string& left_out = report.energy.left_out;
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
-  Survey found = survey_gpus(options.system, DomainKinds::all(), parse_gpus(options.gpus));
+  Survey found =
+      with_kept_updates(survey_gpus(options.system, DomainKinds::all(), parse_gpus(options.gpus)));
   ObservedGpus gpus = observed_gpus(found);
   (void)take_absent(found.refused);
   const bool are_known = knows_all_gpus(found.refused);
@@ -82,8 +83,7 @@ FoundSensors find_sensors(const RunOptions& options, Report& report) {
   if (!are_known && !names_gpus(found)) gpus.unknown = "no GPU can be read: see refused";
   if (gpus.unknown.empty()) report.host.gpus.emplace();
   report.refused = std::move(found.refused);
-  return {.sensors = with_kept_updates(std::move(found.sensors), kept_updates()),
-          .gpus = std::move(gpus)};
+  return {.sensors = std::move(found.sensors), .gpus = std::move(gpus)};
 }
 
 MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> strangers,

@@ -25,6 +25,7 @@
 #include "report/share.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/readings.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "top/device_table.hpp"
 #include "top/group_rows.hpp"
@@ -214,8 +215,8 @@ int top_once(const TopOptions& options) {
   const Fd end = end_signals();
   auto [found, found_gpus] = with_privileges([&] {
     constexpr DomainKinds kCpuKinds = DomainKinds::of({DomainCategory::cpu});
-    return std::pair(survey(options.system, machine_clock(), kCpuKinds),
-                     survey(options.system, machine_clock(), kGpuKinds));
+    return std::pair(with_kept_updates(survey(options.system, machine_clock(), kCpuKinds)),
+                     with_kept_updates(survey(options.system, machine_clock(), kGpuKinds)));
   });
   std::string reason = found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});

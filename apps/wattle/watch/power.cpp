@@ -25,6 +25,7 @@
 #include "report/estimate_words.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/domain_traits.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "watch/power_lines.hpp"
@@ -77,7 +78,7 @@ Survey look(const PowerOptions& options) {
     if (refusal.shows.has(DomainCategory::cpu)) return kinds.empty();
     return refusal.shows.has(DomainCategory::gpu) ? !shows_gpus : !wants_others;
   });
-  return found;
+  return with_kept_updates(std::move(found));
 }
 
 /// True if a counter or gauge shows the energy of CPUs.

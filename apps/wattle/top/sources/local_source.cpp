@@ -6,6 +6,7 @@
 #include "cli/privileges.hpp"
 #include "cli/waiting.hpp"
 #include "sensors/domain_traits.hpp"
+#include "sensors/kept_updates.hpp"
 #include "sensors/providers.hpp"
 #include "top/observer.hpp"
 #include "top/sources/source.hpp"
@@ -17,9 +18,10 @@ namespace {
 class LocalSource : public TopSource {
  public:
   explicit LocalSource(const TopOptions& options)
-      : observer_(options, with_privileges([&] {
-                    return survey(options.system, machine_clock(), DomainKinds::all());
-                  })),
+      : observer_(
+            options, with_privileges([&] {
+              return with_kept_updates(survey(options.system, machine_clock(), DomainKinds::all()));
+            })),
         ticker_(machine_clock().now(), options.length, options.length) {}
 
   [[nodiscard]] int fd() const noexcept override { return ticker_.fd(); }
