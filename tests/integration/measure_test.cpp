@@ -249,6 +249,13 @@ TEST_F(WatchedLoad, IsNamedWhereItWouldHelp) {
               Not(HasSubstr(kHint)));
 }
 
+TEST_F(WatchedLoad, IsNotWaitedForWhereNoGaugeNeedsIt) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(measure_gpus("gpu NVIDIA H100 PCIe\npower step 0 300\n", {"--watch-load", "300"}).out,
+              HasSubstr("--watch-load watched nothing: there is no power gauge"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(200));
+}
+
 TEST_F(WatchedLoad, NeedsAMeasurement) {
   const Outcome outcome = run(wattle({"sensors", "--watch-load", "30"}));
   EXPECT_EQ(outcome.code(), 64);

@@ -358,7 +358,14 @@ int execute(const SensorsOptions& options) {
   for (const SharedCause& cause : by_cause(refused)) {
     text += fmt::format("{}\tnot read: {}\n", subjects_text(cause), cause.refusal.reason);
   }
-  text += passed_over_text(surveys, read) + kept;
+  text += passed_over_text(surveys, read);
+  if (options.watched.count() > 0 &&
+      std::ranges::none_of(measured, [](const auto& one) { return one.window.has_value(); })) {
+    text +=
+        "\n--watch-load watched nothing: there is no power gauge of which it is not known how much "
+        "of the time it sees\n";
+  }
+  text += kept;
   if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
   Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
                {"channels", std::move(channels)}, {"refused", refused_json(refused)},

@@ -126,13 +126,19 @@ nanoseconds length_of(const std::vector<MeasuringPhase>& phases) {
   return length;
 }
 
+/// For how long the gauges of a sensor are watched: only those that need it are.
+nanoseconds watching(const Sensor& sensor, nanoseconds watched) {
+  const bool is_any = sensor.may_block() && std::ranges::any_of(sensor.channels(), is_window_open);
+  return is_any ? watched : nanoseconds(0);
+}
+
 /// The longest time of all sensors, as if each showed something that no other does.
 nanoseconds longest(const std::vector<Survey>& surveys, nanoseconds watched) {
   nanoseconds length{0};
   for (const Survey& found : surveys) {
     for (const std::unique_ptr<Sensor>& sensor : found.sensors) {
       length += length_of(phases_of(*sensor, ChannelSet().set()));
-      if (sensor->may_block()) length += watched;
+      length += watching(*sensor, watched);
     }
   }
   return length;
@@ -226,9 +232,10 @@ std::vector<MeasuredChannel> measure(std::vector<Survey>& surveys, nanoseconds w
         show(fmt::format("measuring {}, about {:.0f} s left", channels.front().domain.name(),
                          std::ceil(Seconds(left).count())));
       }
-      left -= length_of(phases) + (sensor->may_block() ? watched : nanoseconds(0));
+      const nanoseconds watched_here = watching(*sensor, watched);
+      left -= length_of(phases) + watched_here;
       const Results results = sensor->may_block()
-                                  ? measure_apart(std::move(sensor), phases, watched)
+                                  ? measure_apart(std::move(sensor), phases, watched_here)
                                   : measure_here(*sensor, phases);
       for (std::size_t i = 0; i < channels.size(); ++i) {
         if (wanted[i]) measured.push_back(results.of(i, channels[i]));
