@@ -15,6 +15,8 @@ constexpr std::size_t kFewestRounds = 3;
 /// Differences of costs that decide.
 constexpr double kClearly = 10.0;
 constexpr double kDivisorClearly = 8.0;
+/// A difference of misfits, per row.
+constexpr double kHopeless = 2.0;
 
 struct Candidate {
   std::size_t gpus = 1;
@@ -71,6 +73,10 @@ struct Choice {
 
 using Candidates = std::vector<Candidate>;
 
+bool is_without_events(const RoundPath& path) {
+  return std::ranges::all_of(path.events, [](float event) { return event == 0.0F; });
+}
+
 /// The numbers of GPUs that may be; the likely ones are solved.
 Candidates candidates_of(Traces rows, std::size_t fewest, std::size_t most) {
   Candidates all;
@@ -81,7 +87,14 @@ Candidates candidates_of(Traces rows, std::size_t fewest, std::size_t most) {
   }
   std::ranges::sort(all, {}, &Candidate::misfit);
   constexpr std::size_t kTried = 4;
-  for (std::size_t i = 0; i < std::min(kTried, all.size()); ++i) solve(all[i], rows);
+  const std::size_t tried = std::min(kTried, all.size());
+  for (std::size_t i = 0; i < tried; ++i) {
+    // Where one explains every row, others that explain none of the windows are not tried.
+    const double beyond = all[i].misfit - all.front().misfit;
+    const bool is_hopeless = i > 0 && beyond > kHopeless * static_cast<double>(rows.size());
+    if (is_hopeless && is_without_events(all.front().path)) break;
+    solve(all[i], rows);
+  }
   return all;
 }
 
