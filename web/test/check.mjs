@@ -3,7 +3,8 @@
 // Opens the pages of `WATTLE run`, `bench`, `compare` and `report --html` from files, as a reader would,
 // and fails where one of these is not so: plots are drawn; hover, zoom and keys work; nothing is written
 // to the console; nothing is requested; axe finds nothing, in light, in dark and without script; without
-// script everything is there; in print the drawings are, in light colours.
+// script everything is there; in print the drawings are, in light colours; on a phone text is large enough
+// and no column is hidden.
 // --images writes pictures for the docs instead. --large opens another page too, and prints how long that
 // takes.
 import assert from "node:assert/strict";
@@ -273,6 +274,37 @@ const pageChecks = {
     assert.match(pdf, /^%PDF-/);
     assert.ok((pdf.match(/\/Type ?\/Page\b/g) ?? []).length >= 1);
     await page.close();
+  },
+
+  "is readable on a phone: no small text, and the last column can be reached": async (url) => {
+    for (const address of [url, url.replace(/\.html$/, "-still.html")]) {
+      const page = await browser.open(address, {width: 390, height: 844});
+      const state = await page.evaluate(`() => {
+        document.querySelectorAll("details").forEach((e) => (e.open = true));
+        const shown = [...document.querySelectorAll("body *")].filter((e) => e.getClientRects().length > 0);
+        const ownText = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+        // The text of a drawing is scaled with it.
+        const pixels = (e) => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM?.().a ?? 1);
+        const reached = (cell) => {
+          const box = cell.closest(".wide") ?? document.documentElement;
+          box.scrollLeft = box.scrollWidth;
+          const {left, right, width} = cell.getBoundingClientRect();
+          return width > 0 && left >= 0 && right <= innerWidth + 1;
+        };
+        return {
+          small: shown.filter((e) => ownText(e) && pixels(e) < 10).map((e) => e.outerHTML.slice(0, 90)),
+          texts: shown.filter(ownText).length,
+          last: [...document.querySelectorAll("main table tr > :last-child")]
+            .filter((e) => !reached(e)).map((e) => e.outerHTML.slice(0, 90)),
+          width: document.documentElement.scrollWidth,
+        };
+      }`);
+      assert.ok(state.texts > 10);
+      assert.deepEqual(state.small, [], "text of less than 10 px");
+      assert.deepEqual(state.last, [], "a column is hidden");
+      assert.ok(state.width <= 390, `the page is ${state.width} px wide`);
+      await page.close();
+    }
   },
 
   "is complete without script": async (url) => {
