@@ -217,6 +217,15 @@ std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<
   return text;
 }
 
+/// Says that no gauge was watched; empty where one was.
+std::string_view unwatched_text(const std::vector<MeasuredChannel>& measured) {
+  if (std::ranges::any_of(measured, [](const auto& one) { return one.window.has_value(); })) {
+    return "";
+  }
+  return "\n--watch-load watched nothing: there is no power gauge of which it is not known how "
+         "much of the time it sees\n";
+}
+
 /// The devices that their drivers describe.
 Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
   Json devices = Json::array();
@@ -359,12 +368,7 @@ int execute(const SensorsOptions& options) {
     text += fmt::format("{}\tnot read: {}\n", subjects_text(cause), cause.refusal.reason);
   }
   text += passed_over_text(surveys, read);
-  if (options.watched.count() > 0 &&
-      std::ranges::none_of(measured, [](const auto& one) { return one.window.has_value(); })) {
-    text +=
-        "\n--watch-load watched nothing: there is no power gauge of which it is not known how much "
-        "of the time it sees\n";
-  }
+  if (options.watched.count() > 0) text += unwatched_text(measured);
   text += kept;
   if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
   Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
