@@ -81,8 +81,12 @@ named in [averages.md](averages.md).
 **A counter that pauses** for longer than it is known to be renewed in, and is read rarely, shows that in no reading: a pause
 of 15 ms every 30 ms leaves the ± of a window of a second at 60 to 80 % of the truths. `wattle sensors --measure` sees
 such pauses and keeps them, and a lane that reads at the counter's pace sees them itself: then each of 81 cells of
-`uncertainty_coverage_test` is covered. Sums of such runs, and other sums whose ± is not promised, or is more than three times
+`uncertainty_coverage_test` is covered. `update_is_observed` in the JSON of a run says whether the interval was seen on
+this sensor, or is only published. Sums of such runs, and other sums whose ± is not promised, or is more than three times
 as wide as the error, are named in [sums.md](sums.md).
+
+**An external meter** names most wrong sensors, but not all: which, how many, and why, is in
+[calibration.md](calibration.md#how-often-it-is-right).
 
 ## Where the ± and the flags are
 
