@@ -21,8 +21,10 @@ namespace wattle {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing_support::expect_golden;
 
 std::string text_of(const BenchRecord& bench, const TextStyle& style) {
@@ -251,6 +253,20 @@ TEST(BenchWarnings, AreAboutRunsThatDiffer) {
   BenchCommand quick = command;
   for (RunCost& run : quick.runs) run.wall = Seconds(0.001);
   EXPECT_THAT(warnings_of(quick), Contains(HasSubstr("shorter than 5 ms")));
+}
+
+TEST(BenchWarnings, AreAboutTheEnergyOfOtherProgramsOnlyWhereEnergyIsMeasured) {
+  BenchCommand busy{"A", "a", {}, {}};
+  for (std::size_t round = 1; round <= 12; ++round) {
+    busy.runs.push_back(run_of(round, round % 2 == 0 ? 1.0 : 1.004, std::nullopt));
+    busy.runs.back().other_cores = 1.5;
+  }
+  EXPECT_THAT(warnings_of(busy), ElementsAre(HasSubstr("use a quiet machine")));
+  EXPECT_THAT(warnings_of(busy), Not(Contains(HasSubstr("energy"))));
+  for (RunCost& run : busy.runs) run.energy = Joules(run.wall.count());
+  EXPECT_THAT(warnings_of(busy), ElementsAre(HasSubstr("their energy is in the figures")));
+  for (RunCost& run : busy.runs) run.other_cores = 0.1;
+  EXPECT_THAT(warnings_of(busy), IsEmpty());
 }
 
 }  // namespace
