@@ -30,9 +30,8 @@ DeviceAnswer answer_of(NewestReadings& device, const DeviceQuestion& question) {
   return answer;
 }
 
-AskResult WaitingQuestions::ask(Worker& thread, const Answer& answer,
-                                const DeviceQuestion& question, TimePoint now, Then then,
-                                const Post& post) {
+void WaitingQuestions::ask(Worker& thread, const Answer& answer, const DeviceQuestion& question,
+                           TimePoint now, Then then, const Post& post) {
   auto open = std::ranges::find_if(open_, [&](const std::shared_ptr<OpenAnswer>& asked) {
     return asked->question == question && !asked->has_begun;
   });
@@ -46,14 +45,13 @@ AskResult WaitingQuestions::ask(Worker& thread, const Answer& answer,
         for (const Then& answer_to : std::exchange(next->waiting, {})) answer_to(*shown);
       });
     };
-    if (!thread.add(work, kMostJobs)) return AskResult::not_sent;
+    if (!thread.add(work, kMostJobs)) return then({.end = QuestionEnd::not_sent});
     std::erase_if(open_,
                   [](const std::shared_ptr<OpenAnswer>& asked) { return asked->waiting.empty(); });
     open = open_.insert(open_.end(), std::move(next));
   }
-  if ((*open)->waiting.size() >= kMostWaiting) return AskResult::too_many;
+  if ((*open)->waiting.size() >= kMostWaiting) return then({.end = QuestionEnd::too_many});
   (*open)->waiting.push_back(std::move(then));
-  return AskResult::sent;
 }
 
 bool WaitingQuestions::has_waited(TimePoint since) const noexcept {

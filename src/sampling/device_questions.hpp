@@ -30,7 +30,17 @@ struct DeviceQuestion {
   friend bool operator==(const DeviceQuestion&, const DeviceQuestion&) = default;
 };
 
+/// How a question ended.
+enum class QuestionEnd : std::uint8_t {
+  answered,
+  not_sent,  ///< the device has not answered many earlier ones, or has no thread
+  too_many,  ///< too many callers wait for this answer
+  late,      ///< it was sent, and the caller waits no longer
+};
+
+/// Without values, unless it was answered.
 struct DeviceAnswer {
+  QuestionEnd end = QuestionEnd::answered;
   std::vector<Reading> readings{};  ///< one for each channel; of others than asked for: `retry`
   DeviceSettings settings{};
   /// Who uses it; absent: it was not asked for, or the driver does not list them.
@@ -69,13 +79,6 @@ class NewestReadings {
 /// Asks the device, for as long as its driver takes. Threads: the device's.
 [[nodiscard]] DeviceAnswer answer_of(NewestReadings& device, const DeviceQuestion& question);
 
-/// Where a question is now.
-enum class AskResult : std::uint8_t {
-  sent,
-  not_sent,  ///< the device has not answered many earlier ones, or has no thread
-  too_many,  ///< too many callers wait for this answer
-};
-
 /// The callers that wait for answers of one device. Equal questions that are not being asked yet
 /// share an answer: it is newer than each of them, and any number of them costs at most two calls
 /// of the driver. Threads: one at a time.
@@ -94,10 +97,10 @@ class WaitingQuestions {
   /// takes one place: so there are more only if the driver is stuck.
   static constexpr std::size_t kMostJobs = 16;
 
-  /// Asks in `thread`, and posts `then` with the answer if the question was sent. `now` is only
-  /// compared with the time of `has_waited`.
-  [[nodiscard]] AskResult ask(Worker& thread, const Answer& answer, const DeviceQuestion& question,
-                              TimePoint now, Then then, const Post& post);
+  /// Asks in `thread`, and posts `then` with the answer; calls it at once if the question is not
+  /// sent. `now` is only compared with the time of `has_waited`.
+  void ask(Worker& thread, const Answer& answer, const DeviceQuestion& question, TimePoint now,
+           Then then, const Post& post);
   /// True if a caller who asked at `since`, or before, still waits.
   [[nodiscard]] bool has_waited(TimePoint since) const noexcept;
 

@@ -227,12 +227,12 @@ std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint de
   return state_->boundaries;
 }
 
-AskResult Lane::ask(const DeviceQuestion& question, TimePoint now, WaitingQuestions::Then then,
-                    const WaitingQuestions::Post& post) {
+void Lane::ask(const DeviceQuestion& question, TimePoint now, WaitingQuestions::Then then,
+               const WaitingQuestions::Post& post) {
   const auto answer = [state = state_](const DeviceQuestion& asked) {
     return answer_of(state->newest, asked);
   };
-  return questions_.ask(*worker_, answer, question, now, std::move(then), post);
+  questions_.ask(*worker_, answer, question, now, std::move(then), post);
 }
 
 void Lane::tick() {

@@ -105,8 +105,8 @@ class Lane {
   [[nodiscard]] std::optional<Boundaries> wait_for(std::uint64_t asked, TimePoint deadline);
 
   /// Asks the device of the first task, in its thread: see `WaitingQuestions`. Threads: one.
-  [[nodiscard]] AskResult ask(const DeviceQuestion& question, TimePoint now,
-                              WaitingQuestions::Then then, const WaitingQuestions::Post& post);
+  void ask(const DeviceQuestion& question, TimePoint now, WaitingQuestions::Then then,
+           const WaitingQuestions::Post& post);
   [[nodiscard]] bool has_waited(TimePoint since) const noexcept {
     return questions_.has_waited(since);
   }

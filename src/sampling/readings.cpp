@@ -199,13 +199,12 @@ std::optional<Boundary> Readings::shown(const LateCapture& capture,
   return shown ? shown->at(sources.place) : std::nullopt;
 }
 
-AskResult Readings::ask(std::size_t device, const DeviceQuestion& question, TimePoint now,
-                        WaitingQuestions::Then then, const WaitingQuestions::Post& post) {
+void Readings::ask(std::size_t device, const DeviceQuestion& question, TimePoint now,
+                   WaitingQuestions::Then then, const WaitingQuestions::Post& post) {
   const AskedDevice& asked = asked_.at(device);
   if (asked.lane != nullptr) return asked.lane->ask(question, now, std::move(then), post);
   NewestReadings prompt(asked.sensor, clock_);
   post([then = std::move(then), answer = answer_of(prompt, question)] { then(answer); });
-  return AskResult::sent;
 }
 
 bool Readings::has_waited(std::size_t device, TimePoint since) const noexcept {

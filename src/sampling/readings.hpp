@@ -93,8 +93,8 @@ class Readings {
 
   /// Asks the `device`th sensor that was given, in its lane, and does not wait: see
   /// `WaitingQuestions`. One that answers at once is asked here; `then` is posted all the same.
-  [[nodiscard]] AskResult ask(std::size_t device, const DeviceQuestion& question, TimePoint now,
-                              WaitingQuestions::Then then, const WaitingQuestions::Post& post);
+  void ask(std::size_t device, const DeviceQuestion& question, TimePoint now,
+           WaitingQuestions::Then then, const WaitingQuestions::Post& post);
   /// True if a caller who asked at `since`, or before, still waits for that sensor.
   [[nodiscard]] bool has_waited(std::size_t device, TimePoint since) const noexcept;
   /// Reads what answers at once, and what is due in lanes that sleep, without waiting for these.

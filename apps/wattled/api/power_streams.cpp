@@ -39,9 +39,9 @@ void GpuStream::tick() {
     OpenQuestion& question =
         open_questions_.try_emplace(id, OpenQuestion{.since = now}).first->second;
     if (!question.is_outstanding) {
-      question.is_outstanding =
-          !gpus_.ask_one(id, GpuQuestion::streamed_power,
-                         [this, id](const GpuAnswer& answer) { take(id, answer); });
+      question.is_outstanding = true;
+      gpus_.ask_one(id, GpuQuestion::streamed_power,
+                    [this, id](const DeviceAnswer& answer) { take(id, answer); });
     }
     if (now - question.since >= kStuck) {
       unsent_.push_back({.id = id, .reason = "its driver does not answer"});
@@ -57,14 +57,19 @@ void GpuStream::publish() {
   unsent_.clear();
 }
 
-void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
+void GpuStream::take(wire::DeviceId id, const DeviceAnswer& answer) {
+  if (answer.end != QuestionEnd::answered) {
+    open_questions_[id].is_outstanding = false;
+    return;
+  }
   open_questions_.erase(id);
   PowerChange update{.id = id};
-  if (answer.fault) {
-    update.reason = answer.fault->message;
+  const Sensor& sensor = gpus_.sensor(id);
+  if (auto fault = fault_of(answer, sensor, GpuQuestion::streamed_power)) {
+    update.reason = std::move(fault->message);
   } else {
-    update.timestamp_ms = unix_ms(answer.at);
-    update.power_mw = answer.value;
+    update.timestamp_ms = unix_ms(reading_of(answer, sensor, GpuQuestion::streamed_power)->at);
+    update.power_mw = value_of(answer, sensor, GpuQuestion::streamed_power);
   }
   unsent_.push_back(std::move(update));
   if (open_questions_.empty()) publish();

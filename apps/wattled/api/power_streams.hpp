@@ -31,7 +31,7 @@ class GpuStream {
 
  private:
   void tick();
-  void take(wire::DeviceId id, const GpuAnswer& answer);
+  void take(wire::DeviceId id, const DeviceAnswer& answer);
   /// Publishes the answers since the last call, together.
   void publish();
 

@@ -187,41 +187,62 @@ void power_history(Service& service, const Request& request, const ExchangePtr& 
 
 // --- GPUs ---
 
-std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus::Answers& answers) {
+// The answers of GPUs as JSON: each has what was asked for.
+
+std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus& gpus, const Gpus::Answers& answers,
+                                                  GpuQuestion question) {
   std::map<wire::DeviceId, std::uint64_t> values;
-  for (const auto& [id, answer] : answers) values[id] = answer.value;
+  for (const auto& [id, answer] : answers) {
+    values[id] = value_of(answer, gpus.sensor(id), question);
+  }
   return values;
 }
 
-std::string power_json(const Gpus::Answers& answers) {
-  return wire::encode(wire::GpuPowersAt{now_ms(), values_of(answers)});
+template <class Setting>
+std::map<wire::DeviceId, Setting> settings_of(const Gpus::Answers& answers,
+                                              std::optional<Setting> DeviceSettings::*setting) {
+  std::map<wire::DeviceId, Setting> settings;
+  for (const auto& [id, answer] : answers) settings[id] = (answer.settings.*setting).value();
+  return settings;
 }
 
-std::string energy_json(const Gpus::Answers& answers) {
-  return wire::encode_gpu_energies(values_of(answers));
+std::string power_json(const Gpus& gpus, const Gpus::Answers& answers) {
+  return wire::encode(wire::GpuPowersAt{now_ms(), values_of(gpus, answers, GpuQuestion::power)});
 }
 
-std::string limit_json(const Gpus::Answers& answers) {
-  return wire::encode_power_limits(values_of(answers));
+std::string energy_json(const Gpus& gpus, const Gpus::Answers& answers) {
+  return wire::encode_gpu_energies(values_of(gpus, answers, GpuQuestion::energy));
 }
 
-std::string limit_range_json(const Gpus::Answers& answers) {
+std::string limit_json(const Gpus& /*gpus*/, const Gpus::Answers& answers) {
+  return wire::encode_power_limits(settings_of(answers, &DeviceSettings::power_limit_mw));
+}
+
+std::string limit_range_json(const Gpus& /*gpus*/, const Gpus::Answers& answers) {
   std::map<wire::DeviceId, wire::PowerLimitRange> ranges;
-  for (const auto& [id, answer] : answers) ranges[id] = {answer.value, answer.high};
+  for (const auto& [id, range] : settings_of(answers, &DeviceSettings::power_limit_range_mw)) {
+    ranges[id] = {range.first, range.second};
+  }
   return wire::encode_power_limit_ranges(ranges);
 }
 
-std::string persistence_json(const Gpus::Answers& answers) {
-  std::map<wire::DeviceId, bool> modes;
-  for (const auto& [id, answer] : answers) modes[id] = answer.value != 0;
-  return wire::encode_persistence_modes(modes);
+std::string persistence_json(const Gpus& /*gpus*/, const Gpus::Answers& answers) {
+  return wire::encode_persistence_modes(settings_of(answers, &DeviceSettings::persistence_mode));
 }
 
-template <GpuQuestion kQuestion, std::string (*kText)(const Gpus::Answers&)>
+template <GpuQuestion kQuestion, std::string (*kText)(const Gpus&, const Gpus::Answers&)>
 void ask_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const Ids ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::question);
-  service.gpus().ask(ids, kQuestion, [exchange](const Gpus::Answers& answers) {
-    exchange->answer(failures_of(answers).value_or(json(kText(answers))));
+  Gpus& gpus = service.gpus();
+  const Ids ids = only_ids(request, IdKind::gpu, gpus.ids(), AskedBy::question);
+  gpus.ask(ids, kQuestion, [&gpus, exchange](const Gpus::Answers& answers) {
+    std::map<wire::DeviceId, DeviceFault> faults;
+    for (const auto& [id, answer] : answers) {
+      if (auto fault = fault_of(answer, gpus.sensor(id), kQuestion)) {
+        faults.emplace(id, std::move(*fault));
+      }
+    }
+    auto failures = failures_of(faults);
+    exchange->answer(failures ? std::move(*failures) : json(kText(gpus, answers)));
   });
 }
 
@@ -367,14 +388,6 @@ std::optional<Response> failures_of(const std::map<wire::DeviceId, DeviceFault>&
   }
   if (messages.empty()) return std::nullopt;
   return Response{.status = status, .body = wire::encode_errors(messages)};
-}
-
-std::optional<Response> failures_of(const Gpus::Answers& answers) {
-  std::map<wire::DeviceId, DeviceFault> faults;
-  for (const auto& [id, answer] : answers) {
-    if (answer.fault) faults[id] = *answer.fault;
-  }
-  return failures_of(faults);
 }
 
 RouteRequirement requirement_of(std::string_view path) {

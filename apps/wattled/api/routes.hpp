@@ -32,6 +32,5 @@ struct Route {
 /// The errors of the devices that failed; absent: none failed.
 [[nodiscard]] std::optional<Response> failures_of(
     const std::map<wire::DeviceId, DeviceFault>& faults);
-[[nodiscard]] std::optional<Response> failures_of(const Gpus::Answers& answers);
 
 }  // namespace wattle::daemon

@@ -70,7 +70,7 @@ DomainMetrics metrics_of(const Sensor& sensor, const Channel& channel) {
 }
 
 /// One for each domain of the sensor.
-std::vector<DomainMetrics> of_device(const Sensor& sensor, const GpuAnswer& answer) {
+std::vector<DomainMetrics> of_device(const Sensor& sensor, const DeviceAnswer& answer) {
   const auto channels = sensor.channels();
   std::vector<DomainMetrics> all;
   const auto of = [&](const Channel& channel) -> DomainMetrics& {
@@ -91,19 +91,19 @@ std::vector<DomainMetrics> of_device(const Sensor& sensor, const GpuAnswer& answ
     metrics.up = true;
     metrics.last_success_unix_s = to_unix(reading.at);
   }
-  for (DomainMetrics& metrics : all) {
-    if (answer.fault) metrics.reason = answer.fault->message;
+  if (const auto fault = fault_of(answer, sensor, GpuQuestion::all)) {
+    for (DomainMetrics& metrics : all) metrics.reason = fault->message;
   }
   return all;
 }
 
-bool is_gone(const GpuAnswer& answer) {
+bool is_gone(const DeviceAnswer& answer) {
   return std::ranges::any_of(
       answer.readings, [](const Reading& reading) { return reading.status == ReadStatus::gone; });
 }
 
 /// Why a meter shows nothing; it is not a GPU.
-std::string_view why_silent(const GpuAnswer& answer) {
+std::string_view why_silent(const DeviceAnswer& answer) {
   if (answer.readings.empty()) return "its driver did not answer in time";
   return is_gone(answer) ? "the device is gone" : "it shows no value";
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace wattle::daemon {
@@ -29,14 +28,21 @@ DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
                           : "this GPU, or its driver, does not offer it");
 }
 
-// A request that was not sent to the driver is refused with 503: it may be sent again.
-
-DeviceFault not_asked() {
-  return {503, "GPU error: the driver has not answered earlier requests; this one was not sent"};
-}
-DeviceFault too_many_wait() {
-  return {503, fmt::format("GPU error: {} other requests wait for this answer",
-                           WaitingQuestions::kMostWaiting)};
+/// A request that was not sent to the driver is refused with 503: it may be sent again.
+std::optional<DeviceFault> fault_of(QuestionEnd end) {
+  switch (end) {
+    case QuestionEnd::answered:
+      break;
+    case QuestionEnd::not_sent:
+      return DeviceFault{
+          503, "GPU error: the driver has not answered earlier requests; this one was not sent"};
+    case QuestionEnd::too_many:
+      return DeviceFault{503, fmt::format("GPU error: {} other requests wait for this answer",
+                                          WaitingQuestions::kMostWaiting)};
+    case QuestionEnd::late:
+      return no_answer();
+  }
+  return std::nullopt;
 }
 
 bool is_of_settings(GpuQuestion question) noexcept {
@@ -75,41 +81,24 @@ std::optional<DeviceFault> fault_of(ReadStatus status, const Sensor& sensor) {
   return driver_fault(500, sensor, "the GPU is lost");
 }
 
-GpuAnswer value_of(const DeviceAnswer& shown, const Sensor& sensor, std::size_t channel) {
-  const Reading& reading = shown.readings[channel];
-  const double si = sensor.channels()[channel].scale() * static_cast<double>(reading.raw);
-  return {.value = static_cast<std::uint64_t>(std::llround(si * kMilli)),
-          .at = reading.at,
-          .fault = fault_of(reading.status, sensor)};
-}
-
-GpuAnswer all_of(const DeviceAnswer& shown, const Sensor& sensor, ChannelSet asked) {
-  GpuAnswer answer{.readings = shown.readings};
+/// None of the channels that were asked for has a value.
+std::optional<DeviceFault> fault_of_all(const DeviceAnswer& answer, const Sensor& sensor) {
+  const ChannelSet asked = channels_asked(sensor, GpuQuestion::all);
   std::optional<DeviceFault> fault;
-  bool is_known = false;
   for (std::size_t i = 0; i < std::min(answer.readings.size(), asked.size()); ++i) {
     if (!asked[i]) continue;
     const ReadStatus status = answer.readings[i].status;
     auto failure = fault_of(status, sensor);
-    is_known = is_known || !failure;
+    if (!failure) return std::nullopt;
     if (!fault || status == ReadStatus::gone) fault = std::move(failure);
   }
-  if (!is_known) answer.fault = std::move(fault);
-  return answer;
+  return fault;
 }
 
-GpuAnswer setting_of(const DeviceSettings& settings, const Sensor& sensor, GpuQuestion question) {
-  GpuAnswer answer;
-  if (question == GpuQuestion::power_limit && settings.power_limit_mw) {
-    answer.value = *settings.power_limit_mw;
-  } else if (question == GpuQuestion::power_limit_range && settings.power_limit_range_mw) {
-    std::tie(answer.value, answer.high) = *settings.power_limit_range_mw;
-  } else if (question == GpuQuestion::persistence_mode && settings.persistence_mode) {
-    answer.value = *settings.persistence_mode ? 1 : 0;
-  } else {
-    answer.fault = not_offered(sensor, question);
-  }
-  return answer;
+bool has_setting(const DeviceSettings& settings, GpuQuestion question) noexcept {
+  if (question == GpuQuestion::power_limit) return settings.power_limit_mw.has_value();
+  if (question == GpuQuestion::power_limit_range) return settings.power_limit_range_mw.has_value();
+  return settings.persistence_mode.has_value();
 }
 
 /// Reads the device only when it is asked, in a thread that starts then.
@@ -138,15 +127,34 @@ DeviceQuestion asked_of(const Sensor& sensor, GpuQuestion question,
           .processes = question == GpuQuestion::processes};
 }
 
-GpuAnswer meaning_of(const DeviceAnswer& answer, const Sensor& sensor, GpuQuestion question) {
-  if (question == GpuQuestion::processes) return {.processes = answer.processes};
-  if (is_of_settings(question)) return setting_of(answer.settings, sensor, question);
-  const ChannelSet asked = channels_asked(sensor, question);
-  if (question == GpuQuestion::all) return all_of(answer, sensor, asked);
-  for (std::size_t i = 0; i < std::min(answer.readings.size(), asked.size()); ++i) {
-    if (asked[i]) return value_of(answer, sensor, i);
+std::optional<DeviceFault> fault_of(const DeviceAnswer& answer, const Sensor& sensor,
+                                    GpuQuestion question) {
+  if (auto fault = fault_of(answer.end)) return fault;
+  if (question == GpuQuestion::processes) return std::nullopt;
+  if (question == GpuQuestion::all) return fault_of_all(answer, sensor);
+  if (is_of_settings(question)) {
+    if (has_setting(answer.settings, question)) return std::nullopt;
+  } else if (const Reading* const reading = reading_of(answer, sensor, question)) {
+    return fault_of(reading->status, sensor);
   }
-  return {.fault = not_offered(sensor, question)};
+  return not_offered(sensor, question);
+}
+
+const Reading* reading_of(const DeviceAnswer& answer, const Sensor& sensor, GpuQuestion question) {
+  const ChannelSet asked = channels_asked(sensor, question);
+  for (std::size_t i = 0; i < std::min(answer.readings.size(), asked.size()); ++i) {
+    if (asked[i]) return &answer.readings[i];
+  }
+  return nullptr;
+}
+
+std::uint64_t value_of(const DeviceAnswer& answer, const Sensor& sensor, GpuQuestion question) {
+  const Reading* const reading = reading_of(answer, sensor, question);
+  if (reading == nullptr) return 0;
+  const Channel& channel =
+      sensor.channels()[static_cast<std::size_t>(reading - answer.readings.data())];
+  return static_cast<std::uint64_t>(
+      std::llround(channel.scale() * static_cast<double>(reading->raw) * kMilli));
 }
 
 Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
@@ -173,27 +181,20 @@ GpuHandle Gpus::handle(wire::DeviceId id) const {
   return {id, thread ? thread : std::make_shared<Worker>(), gpu.sensor};
 }
 
-std::optional<DeviceFault> Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
-                                         std::function<void(const GpuAnswer&)> then) {
+void Gpus::ask_one(wire::DeviceId id, GpuQuestion question, WaitingQuestions::Then then) {
   const OwnedGpu& served = gpus_.at(id);
   const Gpu& gpu = served.gpu;
   auto take = [question, sensor = gpu.sensor, has_failed = served.has_failed,
-               then = std::move(then)](const DeviceAnswer& shown) {
-    const GpuAnswer answer = meaning_of(shown, *sensor, question);
-    // A request that the driver does not offer (400) is no failure.
-    *has_failed = answer.fault && answer.fault->status >= 500;
+               then = std::move(then)](const DeviceAnswer& answer) {
+    if (answer.end == QuestionEnd::answered) {
+      const auto fault = fault_of(answer, *sensor, question);
+      // A request that the driver does not offer (400) is no failure.
+      *has_failed = fault && fault->status >= 500;
+    }
     then(answer);
   };
-  switch (gpu.readings->ask(kDevice, asked_of(*gpu.sensor, question, gpu.streamed_age), loop_.now(),
-                            std::move(take), loop_.poster())) {
-    case AskResult::sent:
-      return std::nullopt;
-    case AskResult::not_sent:
-      return not_asked();
-    case AskResult::too_many:
-      break;
-  }
-  return too_many_wait();
+  gpu.readings->ask(kDevice, asked_of(*gpu.sensor, question, gpu.streamed_age), loop_.now(),
+                    std::move(take), loop_.poster());
 }
 
 bool Gpus::fail() const {
@@ -220,20 +221,19 @@ struct Gpus::GatheredAnswers {
 
 void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then) {
   const auto round = std::make_shared<GatheredAnswers>();
+  round->missing = ids.size();
   round->then = std::move(then);
   round->deadline = loop_.make_timer();
+  if (ids.empty()) return round->finish();
+  round->deadline->start(loop_.now() + kPatience, [round] { round->finish(); });
+  for (const wire::DeviceId id : ids) round->answers[id].end = QuestionEnd::late;
   for (const wire::DeviceId id : ids) {
-    auto refused = ask_one(id, question, [round, id](const GpuAnswer& answer) {
+    ask_one(id, question, [round, id](const DeviceAnswer& answer) {
       if (!round->then) return;
       round->answers[id] = answer;
       if (--round->missing == 0) round->finish();
     });
-    // The analyzer loses sight of the callback, which the waiting question owns.
-    if (!refused) ++round->missing;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
-    round->answers[id].fault = refused ? std::move(refused) : no_answer();
   }
-  if (round->missing == 0) return round->finish();
-  round->deadline->start(loop_.now() + kPatience, [round] { round->finish(); });
 }
 
 }  // namespace wattle::daemon

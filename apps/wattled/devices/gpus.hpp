@@ -25,14 +25,14 @@ namespace wattle::daemon {
 using Ids = std::vector<wire::DeviceId>;
 
 enum class GpuQuestion : std::uint8_t {
-  power,              ///< mW
-  streamed_power,     ///< mW, for a stream: see `Gpu::streamed_age`
-  energy,             ///< mJ since the driver was loaded
-  power_limit,        ///< mW
-  power_limit_range,  ///< mW: `value` to `high`
-  persistence_mode,   ///< 0 or 1
-  all,                ///< `readings`, without costly channels
-  processes,          ///< `processes`
+  power,           ///< mW
+  streamed_power,  ///< mW, for a stream: see `Gpu::streamed_age`
+  energy,          ///< mJ since the driver was loaded
+  power_limit,
+  power_limit_range,
+  persistence_mode,
+  all,  ///< all channels that are not costly
+  processes,
 };
 
 /// Why a device has no value: an HTTP status and a sentence.
@@ -48,23 +48,20 @@ struct DeviceFault {
 /// The driver was called, and has not answered within the time that clients wait.
 [[nodiscard]] DeviceFault no_answer();
 
-struct GpuAnswer {
-  std::uint64_t value = 0;
-  std::uint64_t high = 0;
-  TimePoint at{};
-  std::optional<DeviceFault> fault{};
-  std::vector<Reading> readings{};  ///< one for each channel of the sensor
-  /// Who uses it; absent: the driver does not list them.
-  std::optional<std::vector<DeviceProcess>> processes{};
-};
-
 /// A question in the device's terms: its channels; none, if the device does not offer them. Power
 /// for streams may be `streamed_age` old.
 [[nodiscard]] DeviceQuestion asked_of(const Sensor& sensor, GpuQuestion question,
                                       std::chrono::nanoseconds streamed_age = {});
-/// The device's answer in the terms of the question. `sensor`: for its properties only.
-[[nodiscard]] GpuAnswer meaning_of(const DeviceAnswer& answer, const Sensor& sensor,
-                                   GpuQuestion question);
+/// Why `answer` has no value for the question; absent: it has one. `sensor`: for its properties
+/// only, here and below.
+[[nodiscard]] std::optional<DeviceFault> fault_of(const DeviceAnswer& answer, const Sensor& sensor,
+                                                  GpuQuestion question);
+/// The reading that answers a question for power or energy; null: there is none.
+[[nodiscard]] const Reading* reading_of(const DeviceAnswer& answer, const Sensor& sensor,
+                                        GpuQuestion question);
+/// Its value in mW or mJ, by the unit of the question; 0 without a reading.
+[[nodiscard]] std::uint64_t value_of(const DeviceAnswer& answer, const Sensor& sensor,
+                                     GpuQuestion question);
 
 /// One GPU, for threads that may block. Thread-safe.
 class GpuHandle {
@@ -122,17 +119,16 @@ class Gpus {
   /// For its properties only: only its thread may read it.
   [[nodiscard]] const Sensor& sensor(wire::DeviceId id) const { return *gpus_.at(id).gpu.sensor; }
 
-  using Answers = std::map<wire::DeviceId, GpuAnswer>;
+  using Answers = std::map<wire::DeviceId, DeviceAnswer>;
   /// Asks all at the same time, and calls `then` when each has answered. A GPU that takes longer
-  /// than clients wait counts as failed. `ids`: known ids, each once.
+  /// than clients wait is late. `ids`: known ids, each once.
   void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
 
   [[nodiscard]] GpuHandle handle(wire::DeviceId id) const;
 
-  /// Asks one GPU, and calls `then` when it answers. A fault: `then` will not be called, since the
+  /// Asks one GPU, and calls `then` when it answers; at once if the question is not sent, since the
   /// GPU is stuck, or too many callers wait for the answer.
-  [[nodiscard]] std::optional<DeviceFault> ask_one(wire::DeviceId id, GpuQuestion question,
-                                                   std::function<void(const GpuAnswer&)> then);
+  void ask_one(wire::DeviceId id, GpuQuestion question, WaitingQuestions::Then then);
 
   /// True if a GPU failed when it was last asked: it is lost, or its driver does not answer.
   [[nodiscard]] bool fail() const;

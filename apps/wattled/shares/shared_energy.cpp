@@ -212,7 +212,7 @@ std::optional<DividedEnergy> SharedEnergy::divide_cpus(const ShareFiles& files,
 }
 
 GpuLoad SharedEnergy::load_of(const Domain& gpu, const DomainMetrics& metrics,
-                              const GpuAnswer& answer, TimePoint at) {
+                              const DeviceAnswer& answer, TimePoint at) {
   GpuLoad load{.users = users_[gpu].take(
                    ProcessList{.at = at, .number = ++lists_, .processes = answer.processes}, at),
                .users_unknown = why_users_are_missing(gpu, sees_all_files_)};
@@ -226,7 +226,7 @@ void SharedEnergy::divide_one_gpu(const ShareFiles& files, const DomainMetrics& 
   const Sensor& sensor = gpus_.sensor(id);
   const auto answer = answers.find(id);
   const GpuLoad load = load_of(gpu_domain_of(sensor), metrics,
-                               answer == answers.end() ? GpuAnswer{} : answer->second, at);
+                               answer == answers.end() ? DeviceAnswer{} : answer->second, at);
   const bool sees_users = sees_machine_pids_ && load.users.has_value();
   const std::map<pid_t, GpuProcess> known = processes_ && sees_users
                                                 ? processes_of(options_.places.system, *load.users)

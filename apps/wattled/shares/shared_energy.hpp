@@ -79,7 +79,7 @@ class SharedEnergy {
                                                          const Domains& domains, TimePoint at,
                                                          Seconds length);
   [[nodiscard]] GpuLoad load_of(const Domain& gpu, const DomainMetrics& metrics,
-                                const GpuAnswer& answer, TimePoint at);
+                                const DeviceAnswer& answer, TimePoint at);
   void divide_one_gpu(const ShareFiles& files, const DomainMetrics& metrics, wire::DeviceId id,
                       const Gpus::Answers& answers, TimePoint at, IntervalEnergies& energies);
   [[nodiscard]] IdlePower idle_power(const ShareFiles& files,

@@ -106,7 +106,8 @@ class Control : public testing::Test {
   }
   void read() {
     gpus_.ask({0}, GpuQuestion::power, [this](const Gpus::Answers& answers) {
-      ended_.push_back(answers.at(0).fault ? "read " + answers.at(0).fault->message : "read");
+      const auto fault = fault_of(answers.at(0), gpus_.sensor(0), GpuQuestion::power);
+      ended_.push_back(fault ? "read " + fault->message : "read");
     });
   }
   /// Runs what threads post until it is so.

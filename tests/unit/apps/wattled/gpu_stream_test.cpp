@@ -50,30 +50,30 @@ class GatedGpu final : public Sensor {
   std::vector<Channel> channels_;
 };
 
-/// What a device answers to who asks it here.
-GpuAnswer ask(GatedGpu& gpu, GpuQuestion question) {
+/// Why a device does not answer who asks it here; absent: it does.
+std::optional<DeviceFault> fault_of(GatedGpu& gpu, GpuQuestion question) {
   NewestReadings device(std::shared_ptr<Sensor>(std::shared_ptr<Sensor>(), &gpu), machine_clock());
-  return meaning_of(answer_of(device, asked_of(gpu, question)), gpu, question);
+  return fault_of(answer_of(device, asked_of(gpu, question)), gpu, question);
 }
 
 TEST(GpuFaults, OfOtherVendorsAreNoErrorsOfNvml) {
   GatedGpu nvidia;
   nvidia.status = ReadStatus::gone;
-  EXPECT_EQ(ask(nvidia, GpuQuestion::power).fault->message, "NVML error: the GPU is lost");
+  EXPECT_EQ(fault_of(nvidia, GpuQuestion::power)->message, "NVML error: the GPU is lost");
   for (const Domain& domain : {Domain::amd_gpu(0), Domain::intel_gpu(0)}) {
     GatedGpu other(domain);
-    EXPECT_EQ(ask(other, GpuQuestion::energy).fault->message,
+    EXPECT_EQ(fault_of(other, GpuQuestion::energy)->message,
               "GPU error: this GPU, or its driver, does not offer it");
     other.status = ReadStatus::gone;
-    EXPECT_EQ(ask(other, GpuQuestion::power).fault->message, "GPU error: the GPU is lost");
+    EXPECT_EQ(fault_of(other, GpuQuestion::power)->message, "GPU error: the GPU is lost");
   }
 }
 
 TEST(GpuFaults, SayThatTheModulesPowerIsNotTheGpus) {
   GatedGpu gpu(Domain::nvidia_gpu(0), wattle::Scope::module);
-  const GpuAnswer answer = ask(gpu, GpuQuestion::power);
-  ASSERT_TRUE(answer.fault) << answer.value;
-  EXPECT_EQ(answer.fault->message,
+  const auto fault = fault_of(gpu, GpuQuestion::power);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->message,
             "NVML error: this GPU shows only the power of the module that it is a part of");
   EXPECT_EQ(gpu.reads, 0);
 }
@@ -105,10 +105,14 @@ class GpuStreams : public testing::Test {
   void wait_for_post() {
     while (loop_.run_posted() == 0) std::this_thread::yield();
   }
+  /// Why it is no answer of the first GPU.
+  [[nodiscard]] std::optional<DeviceFault> power_fault(const DeviceAnswer& answer) const {
+    return fault_of(answer, *first_, GpuQuestion::power);
+  }
   /// It hangs, and takes no more questions until it has answered these.
   void fill_queue_of_first() {
     first_->is_shut = true;
-    const auto job = [gpu = first_] { (void)ask(*gpu, GpuQuestion::power); };
+    const auto job = [gpu = first_] { (void)fault_of(*gpu, GpuQuestion::power); };
     const GpuHandle handle = gpus_.handle(0);
     EXPECT_TRUE(handle.thread().add(job));
     while (first_->reads == 0) std::this_thread::yield();
@@ -195,8 +199,9 @@ TEST_F(GpuStreams, WhatIsNotSentToADriverThatHangsIsRefusedWithThatReason) {
   std::optional<Gpus::Answers> answers;
   gpus_.ask({0}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
   ASSERT_TRUE(answers);
-  EXPECT_EQ(answers->at(0).fault->status, 503U);
-  EXPECT_THAT(answers->at(0).fault->message, HasSubstr("this one was not sent"));
+  const auto fault = power_fault(answers->at(0));
+  EXPECT_EQ(fault->status, 503U);
+  EXPECT_THAT(fault->message, HasSubstr("this one was not sent"));
 }
 
 TEST_F(GpuStreams, IsNotReportedToHangToWhoComesLongAfterItsQueueWasFull) {
@@ -217,8 +222,8 @@ TEST_F(GpuStreams, IsAnsweredForWhereItHangs) {
   EXPECT_FALSE(answers);
   loop_.advance(seconds(5));
   ASSERT_TRUE(answers);
-  EXPECT_EQ(answers->at(0).fault->status, 500U);
-  EXPECT_EQ(answers->at(1).value, 75'000U);
+  EXPECT_EQ(power_fault(answers->at(0))->status, 500U);
+  EXPECT_EQ(value_of(answers->at(1), *second_, GpuQuestion::power), 75'000U);
 }
 
 TEST_F(GpuStreams, IsAskedOnceForAllWhoWait) {
@@ -227,8 +232,8 @@ TEST_F(GpuStreams, IsAskedOnceForAllWhoWait) {
   for (int i = 0; i < 100; ++i) {
     gpus_.ask({0}, GpuQuestion::power, [&](const Gpus::Answers& answers) {
       ++answered;
-      EXPECT_FALSE(answers.at(0).fault);
-      EXPECT_EQ(answers.at(0).value, 75'000U);
+      EXPECT_FALSE(power_fault(answers.at(0)));
+      EXPECT_EQ(value_of(answers.at(0), *first_, GpuQuestion::power), 75'000U);
     });
   }
   first_->is_shut = false;
@@ -262,10 +267,10 @@ TEST_F(GpuStreams, IsNotAskedWithoutEndWhereItHangs) {
 }
 
 TEST_F(GpuStreams, SaysWhatItDoesNotOffer) {
-  const GpuAnswer answer = ask(*first_, GpuQuestion::energy);
-  ASSERT_TRUE(answer.fault);
-  EXPECT_EQ(answer.fault->status, 400U);
-  EXPECT_EQ(ask(*first_, GpuQuestion::power_limit).fault->status, 400U);
+  const auto fault = fault_of(*first_, GpuQuestion::energy);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->status, 400U);
+  EXPECT_EQ(fault_of(*first_, GpuQuestion::power_limit)->status, 400U);
 }
 
 }  // namespace

@@ -91,10 +91,10 @@ TEST(SharedDevices, AreReadByOneThreadWhoeverAsks) {
   int questions = 0;
   const TimePoint begin = loop.now();
   Pace stream(loop, kStreamed, [&] {
-    EXPECT_FALSE(gpus.ask_one(0, GpuQuestion::streamed_power, [&](const GpuAnswer& answer) {
-      EXPECT_FALSE(answer.fault);
+    gpus.ask_one(0, GpuQuestion::streamed_power, [&](const DeviceAnswer& answer) {
+      EXPECT_FALSE(fault_of(answer, gpus.sensor(0), GpuQuestion::streamed_power));
       ++streamed;
-    }));
+    });
     if (streamed % 8 == 0) {
       ++questions;
       gpus.ask({0}, GpuQuestion::power, [](const Gpus::Answers&) {});
