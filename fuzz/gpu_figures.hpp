@@ -34,6 +34,7 @@ void require_table(std::string_view text) {
     table.take(take_line(text));
     ++lines;
   }
+  table.end();
   require(table.rows() + table.bad_rows() <= lines, "a line is one row at most");
   const GpuTable result = table.result();
   require(result.gpus.size() <= kMostGpus, "no file takes more memory than that");

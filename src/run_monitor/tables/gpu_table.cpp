@@ -133,13 +133,11 @@ GpuCsv::CsvGpu* GpuCsv::gpu_at(std::size_t place) {
   return &gpus_[place];
 }
 
-GpuCsv GpuCsv::ended() const {
-  GpuCsv ended = *this;
-  ended.assigner_.end(ended.counting());
-  for (CsvGpu& gpu : ended.gpus_) {
+void GpuCsv::end() {
+  assigner_.end(counting());
+  for (CsvGpu& gpu : gpus_) {
     if (!gpu.has_pace) settle(gpu);
   }
-  return ended;
 }
 
 /// A device is its UUID: two of a number are of two machines, or were renumbered.
@@ -174,8 +172,6 @@ std::string GpuCsv::gpus_by() const {
   const std::string order = "order of rows";
   return count_evidence_.empty() ? order : order + ", " + count_evidence_;
 }
-
-GpuTable GpuCsv::result() const { return ended().figures(); }
 
 Seconds GpuCsv::absence_of(std::size_t gpu) const {
   const CsvGpu& it = gpus_[gpu];
@@ -218,7 +214,7 @@ std::string GpuCsv::shared_number() const {
   return {};
 }
 
-GpuTable GpuCsv::figures() const {
+GpuTable GpuCsv::result() const {
   GpuStatistics all = unassigned_;
   for (const CsvGpu& gpu : gpus_) all.add(gpu.spreads);
   GpuTable table{.all = all.figures()};

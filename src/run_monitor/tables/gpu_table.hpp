@@ -25,6 +25,8 @@ class GpuCsv : RowCounts {
   void take(std::string_view line);
   /// A line was there that could not be given.
   void take_damaged();
+  /// There are no more lines: after it the rows are counted, and the result is known. Once.
+  void end();
 
   /// How many GPUs the rows are of, where something else shows it; before the first line.
   /// `evidence`: what that is.
@@ -34,11 +36,10 @@ class GpuCsv : RowCounts {
     count_evidence_ = std::move(evidence);
   }
 
-  /// So far; costs a copy of everything.
-  [[nodiscard]] std::uint64_t rows() const { return ended().RowCounts::rows(); }
-  [[nodiscard]] std::uint64_t bad_rows() const { return ended().RowCounts::bad_rows(); }
-  [[nodiscard]] GpuTable result() const;
+  using RowCounts::bad_rows;
+  using RowCounts::rows;
   using RowCounts::why_bad;
+  [[nodiscard]] GpuTable result() const;
   /// Rows that say something, whosever they are.
   [[nodiscard]] std::uint64_t readable() const noexcept { return readable_; }
   [[nodiscard]] bool has_header() const noexcept { return reader_.has_header(); }
@@ -77,12 +78,9 @@ class GpuCsv : RowCounts {
   [[nodiscard]] std::string name_of(std::size_t gpu) const;
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
-  [[nodiscard]] GpuTable figures() const;
   /// The evidence that rows of one number are of several GPUs; empty if there is none.
   [[nodiscard]] std::string shared_number() const;
   [[nodiscard]] std::string gpus_by() const;
-  /// As if there were no more rows.
-  [[nodiscard]] GpuCsv ended() const;
   [[nodiscard]] bool has_names() const noexcept {
     return reader_.has_index() || reader_.has_uuid();
   }

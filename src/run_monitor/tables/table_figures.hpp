@@ -18,6 +18,8 @@ class RowCounts {
  public:
   /// A line was there that could not be given.
   void take_damaged() noexcept { ++bad_rows_; }
+  /// There are no more lines.
+  static void end() noexcept {}
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }

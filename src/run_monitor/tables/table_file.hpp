@@ -70,6 +70,7 @@ class TableFile {
     }
     while (const auto line = lines_->next()) take(*line, lines_->damaged());
     for (; damaged < lines_->damaged(); ++damaged) table.take_damaged();
+    table.end();
     return outcome({.path = path_, .rows = table.rows(), .bad_rows = table.bad_rows()}, first_bad,
                    table.why_bad(), joined_notes(dialect.note(), table.note()));
   }

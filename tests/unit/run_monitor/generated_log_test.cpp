@@ -32,6 +32,7 @@ GpuTable table_of(const GeneratedLog& log, bool is_number_known) {
   GpuCsv csv;
   if (is_number_known) csv.expect_gpus(log.gpus.size(), "--gpus-in-file");
   for (const std::string& line : log.lines) csv.take(line);
+  csv.end();
   return csv.result();
 }
 

@@ -33,6 +33,7 @@ std::string row_of(int ms, const Board& board) {
 GpuTable table_of_gpus(const std::vector<std::string>& lines) {
   GpuCsv csv;
   for (const std::string& line : lines) csv.take(line);
+  csv.end();
   return csv.result();
 }
 

@@ -24,6 +24,7 @@ std::string row(int ms, const std::string& power, int util = 50) {
 GpuCsv csv_of(const std::vector<std::string>& lines) {
   GpuCsv table;
   for (const std::string& line : lines) table.take(line);
+  table.end();
   return table;
 }
 
@@ -292,6 +293,7 @@ TEST(GpuCsv, NamesTheEvidenceForWhichRowsAreOfOneGpu) {
   EXPECT_EQ(csv_of({}).result().gpus_by, "order of rows");
   GpuCsv counted;
   counted.expect_gpus(2, "--gpus-in-file");
+  counted.end();
   EXPECT_EQ(counted.result().gpus_by, "order of rows, --gpus-in-file");
 }
 
@@ -364,6 +366,7 @@ TEST(GpuCsv, SplitsAtCommasWhereverTheyStand) {
       GpuCsv table;
       table.take("name,utilization.gpu,note,index");
       table.take("N" + std::string(before, '-') + ",42," + std::string(after, 'x') + ",7");
+      table.end();
       ASSERT_EQ(table.rows(), 1U);
       EXPECT_EQ(table.result().all.gpu_util_max_pct, 42.0);
       EXPECT_EQ(table.result().gpus[0].name, "7");
@@ -381,6 +384,7 @@ TEST(GpuCsv, HasNoRoomForMoreGpusThanThereAre) {
   GpuCsv table;
   table.take("index, utilization.gpu");
   for (int i = 0; i < 3000; ++i) table.take(std::to_string(i) + ", 50");
+  table.end();
   EXPECT_EQ(table.rows(), kMostGpus);
   EXPECT_EQ(table.bad_rows(), 3000 - kMostGpus);
 }
@@ -394,6 +398,7 @@ TEST(GpuCsv, HasNoGpuForSeveralOfOneSerialNumber) {
       table.take(fmt::format("2026/03/02 09:15:{:02}.000, 0, {}, 300.0", i, serial));
       table.take(fmt::format("2026/03/02 09:15:{:02}.005, 1, {}, 100.0", i, serial));
     }
+    table.end();
     const GpuTable result = table.result();
     ASSERT_THAT(result.gpus, testing::SizeIs(2)) << serial;
     EXPECT_EQ(result.gpus[0].energy, Joules(19.0 * 300.0)) << serial;
