@@ -187,8 +187,6 @@ void power_history(Service& service, const Request& request, const ExchangePtr& 
 
 // --- GPUs ---
 
-// The answers of GPUs as JSON: each has what was asked for.
-
 std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus& gpus, const Gpus::Answers& answers,
                                                   GpuQuestion question) {
   std::map<wire::DeviceId, std::uint64_t> values;
@@ -198,6 +196,7 @@ std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus& gpus, const Gpus::
   return values;
 }
 
+/// Of answers without a fault.
 template <class Setting>
 std::map<wire::DeviceId, Setting> settings_of(const Gpus::Answers& answers,
                                               std::optional<Setting> DeviceSettings::*setting) {
@@ -237,9 +236,7 @@ void ask_gpus(Service& service, const Request& request, const ExchangePtr& excha
   gpus.ask(ids, kQuestion, [&gpus, exchange](const Gpus::Answers& answers) {
     std::map<wire::DeviceId, DeviceFault> faults;
     for (const auto& [id, answer] : answers) {
-      if (auto fault = fault_of(answer, gpus.sensor(id), kQuestion)) {
-        faults.emplace(id, std::move(*fault));
-      }
+      if (const auto fault = fault_of(answer, gpus.sensor(id), kQuestion)) faults[id] = *fault;
     }
     auto failures = failures_of(faults);
     exchange->answer(failures ? std::move(*failures) : json(kText(gpus, answers)));
