@@ -222,8 +222,7 @@ std::string_view unwatched_text(const std::vector<MeasuredChannel>& measured) {
   if (std::ranges::any_of(measured, [](const auto& one) { return one.window.has_value(); })) {
     return "";
   }
-  return "\n--watch-load watched nothing: there is no power gauge of which it is not known how "
-         "much of the time it sees\n";
+  return "\n--watch-load watched nothing: it is known how much of the time each power gauge sees\n";
 }
 
 /// The devices that their drivers describe.
@@ -331,7 +330,7 @@ struct RawSensors {
 int execute(const SensorsOptions& options) {
   std::vector<Survey> surveys =
       with_privileges([&] { return survey_each(options.system, machine_clock()); });
-  if (!options.measure) {  // else it is found out anew
+  if (!options.measure) {  // else they are found out again
     for (Survey& found : surveys) found = with_kept_updates(std::move(found));
   }
   const std::vector<Ways> quantities = ways_of(surveys);
