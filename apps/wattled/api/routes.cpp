@@ -196,7 +196,7 @@ std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus& gpus, const Gpus::
   return values;
 }
 
-/// Of answers without a fault.
+/// The answers have no fault.
 template <class Setting>
 std::map<wire::DeviceId, Setting> settings_of(const Gpus::Answers& answers,
                                               std::optional<Setting> DeviceSettings::*setting) {
