@@ -187,11 +187,12 @@ void power_history(Service& service, const Request& request, const ExchangePtr& 
 
 // --- GPUs ---
 
+/// The answers have no fault.
 std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus& gpus, const Gpus::Answers& answers,
                                                   GpuQuestion question) {
   std::map<wire::DeviceId, std::uint64_t> values;
   for (const auto& [id, answer] : answers) {
-    values[id] = value_of(answer, gpus.sensor(id), question);
+    values[id] = value_of(answer, gpus.sensor(id), question).value();
   }
   return values;
 }

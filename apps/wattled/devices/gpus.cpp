@@ -148,9 +148,10 @@ const Reading* reading_of(const DeviceAnswer& answer, const Sensor& sensor, GpuQ
   return nullptr;
 }
 
-std::uint64_t value_of(const DeviceAnswer& answer, const Sensor& sensor, GpuQuestion question) {
+std::optional<std::uint64_t> value_of(const DeviceAnswer& answer, const Sensor& sensor,
+                                      GpuQuestion question) {
   const Reading* const reading = reading_of(answer, sensor, question);
-  if (reading == nullptr) return 0;
+  if (reading == nullptr || fault_of(reading->status, sensor)) return std::nullopt;
   const Channel& channel =
       sensor.channels()[static_cast<std::size_t>(reading - answer.readings.data())];
   return static_cast<std::uint64_t>(

@@ -59,9 +59,9 @@ struct DeviceFault {
 /// The reading that answers a question for power or energy; null: there is none.
 [[nodiscard]] const Reading* reading_of(const DeviceAnswer& answer, const Sensor& sensor,
                                         GpuQuestion question);
-/// Its value in mW or mJ, by the unit of the question; 0 without a reading.
-[[nodiscard]] std::uint64_t value_of(const DeviceAnswer& answer, const Sensor& sensor,
-                                     GpuQuestion question);
+/// Its value in mW or mJ, by the unit of the question; absent where `fault_of` says why.
+[[nodiscard]] std::optional<std::uint64_t> value_of(const DeviceAnswer& answer,
+                                                    const Sensor& sensor, GpuQuestion question);
 
 /// One GPU, for threads that may block. Thread-safe.
 class GpuHandle {
