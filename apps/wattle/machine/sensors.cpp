@@ -217,11 +217,9 @@ std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<
   return text;
 }
 
-/// Says that no gauge was watched; empty where one was.
+/// Says that no gauge needs to be watched; empty where one does.
 std::string_view unwatched_text(const std::vector<MeasuredChannel>& measured) {
-  if (std::ranges::any_of(measured, [](const auto& one) { return one.window.has_value(); })) {
-    return "";
-  }
+  if (std::ranges::any_of(measured, is_window_open, &MeasuredChannel::channel)) return "";
   return "\n--watch-load watched nothing: it is known how much of the time each power gauge sees\n";
 }
 

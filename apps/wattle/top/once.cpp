@@ -215,9 +215,11 @@ int top_once(const TopOptions& options) {
   const Fd end = end_signals();
   auto [found, found_gpus] = with_privileges([&] {
     constexpr DomainKinds kCpuKinds = DomainKinds::of({DomainCategory::cpu});
-    return std::pair(with_kept_updates(survey(options.system, machine_clock(), kCpuKinds)),
-                     with_kept_updates(survey(options.system, machine_clock(), kGpuKinds)));
+    return std::pair(survey(options.system, machine_clock(), kCpuKinds),
+                     survey(options.system, machine_clock(), kGpuKinds));
   });
+  found = with_kept_updates(std::move(found));
+  found_gpus = with_kept_updates(std::move(found_gpus));
   std::string reason = found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
   MeasuredWindow window(readings);

@@ -78,7 +78,7 @@ Survey look(const PowerOptions& options) {
     if (refusal.shows.has(DomainCategory::cpu)) return kinds.empty();
     return refusal.shows.has(DomainCategory::gpu) ? !shows_gpus : !wants_others;
   });
-  return with_kept_updates(std::move(found));
+  return found;
 }
 
 /// True if a counter or gauge shows the energy of CPUs.
@@ -330,7 +330,7 @@ int execute(const PowerOptions& options) {
   const std::string_view command = name_of(options.shows);
   const ScreenMessages messages(command, is_drawn(options));
   const Fd end = end_signals();
-  Survey found = with_privileges([&] { return look(options); });
+  Survey found = with_kept_updates(with_privileges([&] { return look(options); }));
   const std::vector<SensorRefusal> refused = found.refused;
   PowerMonitorOptions wanted{
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};

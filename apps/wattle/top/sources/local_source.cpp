@@ -18,10 +18,9 @@ namespace {
 class LocalSource : public TopSource {
  public:
   explicit LocalSource(const TopOptions& options)
-      : observer_(
-            options, with_privileges([&] {
-              return with_kept_updates(survey(options.system, machine_clock(), DomainKinds::all()));
-            })),
+      : observer_(options, with_kept_updates(with_privileges([&] {
+                    return survey(options.system, machine_clock(), DomainKinds::all());
+                  }))),
         ticker_(machine_clock().now(), options.length, options.length) {}
 
   [[nodiscard]] int fd() const noexcept override { return ticker_.fd(); }
