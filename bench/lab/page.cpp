@@ -22,7 +22,7 @@ constexpr std::string_view kIntroduction =
 is known exactly: simulated sensors with the timing of real ones, in virtual time. An error is what a
 way of measuring said minus the truth, as a part of the truth. The ± (k = 2) should cover the truth in
 at least 95 % of the trials, and should not be much wider than it takes. It is about the measuring: a
-sensor's own calibration is another matter.
+sensor's own calibration is another matter: [calibration.md](calibration.md).
 
 Each trial has a window of random length (within 10 % of the one given), at a random phase of load and
 sensor. Beside Wattle stand the common ways: for counters the difference of two reads; for gauges a
@@ -56,7 +56,8 @@ its highest power, or its lowest. A load that swings from l to h and is high hal
 
 **A load at the pace of a gauge that sees all the time** shows in none of its values either, but costs
 something at the ends alone. The ± is for swings of up to 77 % of the mean, as boards of 350 W and more
-show them. A smaller swing looks like a larger one there, and gets the same ±.
+show them. A smaller swing looks like a larger one there, and gets the same ±. For a mean over a
+second a square of a second is such a load; its ± is for a ripple of 60 % at three times its pace.
 
 **Gauges that nobody has described** are taken to be renewed every 100 ms, and to see an unknown part
 of that: the ± is for all that they can be, and wider than any one of them takes.
