@@ -4,9 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 
-#include "base/text/parse.hpp"
 #include "base/text/text.hpp"
 #include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
@@ -36,14 +37,9 @@ examples:
 /// The options as they are written.
 struct RawBench {
   BenchOptions bench;
-  std::string warmup = "0";
-  std::string runs;
-  std::string min_runs;
-  std::string max_runs;
-  std::string time_limit;
-  std::string pause = "0";
-  std::string interval = "0.1";
-  std::string seed;
+  ParsedOptions values;
+  std::optional<std::size_t> runs;
+  std::optional<std::size_t> min_runs;
   std::string step_size;
   std::string ignored;
   bool no_shell = false;
@@ -57,14 +53,9 @@ struct RawBench {
   [[nodiscard]] BenchOptions checked(const CommandLine& line) const;
 };
 
-std::size_t parse_count(const std::string& text, std::string_view option, std::size_t least) {
+auto count_from(std::size_t least) {
   constexpr std::size_t kMost = 1'000'000;
-  const auto count = parse_unsigned<std::size_t>(text);
-  if (!count || *count < least || *count > kMost) {
-    throw InvalidArgument(fmt::format("{} takes a whole number from {} to {}, not '{}'", option,
-                                      least, kMost, printable(text)));
-  }
-  return *count;
+  return number_within(least, kMost, fmt::format("a whole number from {} to {}", least, kMost));
 }
 
 void check_name(const std::string& name, const std::vector<BenchParameter>& parameters) {
@@ -92,32 +83,13 @@ void read_parameters(const RawBench& raw, BenchOptions& bench) {
   }
 }
 
-void read_numbers(const RawBench& raw, BenchOptions& bench) {
-  constexpr double kLongestS = 1e6;
-  bench.warmup = parse_count(raw.warmup, "--warmup", 0);
-  if (!raw.min_runs.empty()) bench.min_runs = parse_count(raw.min_runs, "--min-runs", 1);
-  if (!raw.max_runs.empty()) {
-    bench.max_runs = parse_count(raw.max_runs, "--max-runs", 1);
-    if (!raw.min_runs.empty() && *bench.max_runs < bench.min_runs) {
-      throw InvalidArgument("--max-runs is less than --min-runs");
-    }
+void read_runs(const RawBench& raw, BenchOptions& bench) {
+  if (raw.min_runs) bench.min_runs = *raw.min_runs;
+  if (raw.min_runs && bench.max_runs && *bench.max_runs < bench.min_runs) {
+    throw InvalidArgument("--max-runs is less than --min-runs");
   }
-  if (!raw.runs.empty()) {
-    bench.min_runs = parse_count(raw.runs, "--runs", 1);
-    bench.max_runs = bench.min_runs;
-  }
-  if (!raw.time_limit.empty()) {
-    bench.time_limit = parse_seconds(raw.time_limit, "--time-limit", 0.001, kLongestS);
-  }
-  bench.pause = parse_seconds(raw.pause, "--pause", 0.0, 3600.0);
-  bench.interval = parse_interval(raw.interval);
-  if (!raw.seed.empty()) {
-    bench.seed = parse_unsigned<std::uint64_t>(raw.seed);
-    if (!bench.seed) {
-      throw InvalidArgument(
-          fmt::format("--seed takes a whole number from 0, not '{}'", printable(raw.seed)));
-    }
-  }
+  if (raw.runs) bench.min_runs = *raw.runs;
+  if (raw.runs) bench.max_runs = *raw.runs;
 }
 
 void add_hooks(CLI::App& bench, BenchOptions& options) {
@@ -150,18 +122,28 @@ void add_parameters(CLI::App& bench, RawBench& raw) {
 }
 
 void add_numbers(CLI::App& bench, RawBench& raw) {
-  add_value(bench, "-w,--warmup", raw.warmup, "NUM",
-            "Runs of each command before those that count");
-  CLI::Option* runs = add_value(bench, "-r,--runs", raw.runs, "NUM", "Runs of each command");
-  add_value(bench, "-m,--min-runs", raw.min_runs, "NUM",
-            "Runs at least; more until 3 s of each command")
+  BenchOptions& to = raw.bench;
+  constexpr double kLongestS = 1e6;
+  constexpr std::uint64_t kMostSeed = std::numeric_limits<std::uint64_t>::max();
+  raw.values.add(bench, "-w,--warmup", to.warmup, "NUM",
+                 "Runs of each command before those that count", count_from(0), "0");
+  CLI::Option* runs =
+      raw.values.add(bench, "-r,--runs", raw.runs, "NUM", "Runs of each command", count_from(1));
+  raw.values
+      .add(bench, "-m,--min-runs", raw.min_runs, "NUM",
+           "Runs at least; more until 3 s of each command", count_from(1))
       ->default_str("10")
       ->excludes(runs);
-  add_value(bench, "-M,--max-runs", raw.max_runs, "NUM", "Runs at most")->excludes(runs);
-  add_value(bench, "--time-limit", raw.time_limit, "SECONDS", "Start no round after SECONDS");
-  add_value(bench, "--pause", raw.pause, "SECONDS", "Leave the machine idle before each run");
-  add_value(bench, "--interval", raw.interval, "SECONDS", "Seconds between two readings");
-  add_value(bench, "--seed", raw.seed, "NUM", "Seed of the order of the runs (default: random)");
+  raw.values.add(bench, "-M,--max-runs", to.max_runs, "NUM", "Runs at most", count_from(1))
+      ->excludes(runs);
+  raw.values.add(bench, "--time-limit", to.time_limit, "SECONDS", "Start no round after SECONDS",
+                 seconds_within(0.001, kLongestS));
+  raw.values.add(bench, "--pause", to.pause, "SECONDS", "Leave the machine idle before each run",
+                 seconds_within(0.0, 3600.0), "0");
+  raw.values.add(bench, "--interval", to.interval, "SECONDS", "Seconds between two readings",
+                 parse_interval, "0.1");
+  raw.values.add(bench, "--seed", to.seed, "NUM", "Seed of the order of the runs (default: random)",
+                 number_within(std::uint64_t{0}, kMostSeed, "a whole number from 0"));
 }
 
 void add_exports(CLI::App& bench, BenchOptions& options) {
@@ -225,7 +207,7 @@ BenchOptions RawBench::checked(const CommandLine& /*line*/) const {
       throw InvalidArgument("two outputs cannot go to one file, " + printable(path));
     }
   }
-  read_numbers(*this, options);
+  read_runs(*this, options);
   read_parameters(*this, options);
   // A command that cannot run is refused before any command runs.
   for (const PlannedCommand& command : plan_of(options).commands) {

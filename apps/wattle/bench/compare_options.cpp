@@ -38,14 +38,19 @@ examples:
 /// The options as they are written.
 struct RawCompare {
   CompareOptions compare;
+  ParsedOptions values;
   std::vector<std::string> sources;
-  std::string fail_above;
-  std::string quantity = "energy";
   std::string ignored;
 
   void add(CLI::App& command);
   [[nodiscard]] CompareOptions checked(const CommandLine& line) const;
 };
+
+constexpr WordTable<Cost, 5> kQuantities = {{{"energy", Cost::energy},
+                                             {"time", Cost::time},
+                                             {"power", Cost::power},
+                                             {"cpu", Cost::cpu},
+                                             {"memory", Cost::memory}}};
 
 /// "5%" or "5".
 double parse_percent(std::string text) {
@@ -64,10 +69,12 @@ void RawCompare::add(CLI::App& command) {
   command.add_option("A B", sources, "Files, IDs of saved runs, or queries")
       ->type_name("")
       ->expected(0, 2);
-  add_value(command, "--fail-above", fail_above, "PERCENT",
-            "Exit with 1 if the whole interval is above this: B costs more, beyond chance");
-  add_value(command, "--quantity", quantity, "NAME",
-            "What --fail-above is about: energy, time, power, cpu or memory");
+  values.add(command, "--fail-above", compare.fail_above, "PERCENT",
+             "Exit with 1 if the whole interval is above this: B costs more, beyond chance",
+             parse_percent);
+  values.add(command, "--quantity", compare.cost, "NAME",
+             "What --fail-above is about: energy, time, power, cpu or memory", word_of(kQuantities),
+             "energy");
   command.add_flag(
       "-i,--ignore-failure", ignored,
       "Let --fail-above compare failed runs too; =1,2: those with these exit statuses");
@@ -79,17 +86,10 @@ void RawCompare::add(CLI::App& command) {
 CompareOptions RawCompare::checked(const CommandLine& /*line*/) const {
   CompareOptions options = compare;
   check_page_path(options.html_path, options.json);
-  constexpr WordTable<Cost, 5> kQuantities = {{{"energy", Cost::energy},
-                                               {"time", Cost::time},
-                                               {"power", Cost::power},
-                                               {"cpu", Cost::cpu},
-                                               {"memory", Cost::memory}}};
   if (sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
   options.a = sources[0];
   options.b = sources[1];
   options.ignored = parse_ignored_failures(ignored);
-  options.cost = value_of_word("--quantity", quantity, kQuantities);
-  if (!fail_above.empty()) options.fail_above = parse_percent(fail_above);
   return options;
 }
 

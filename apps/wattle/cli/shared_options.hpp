@@ -5,6 +5,8 @@
 
 #include <array>
 #include <chrono>
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "base/text/option_words.hpp"
+#include "base/text/parse.hpp"
 #include "base/text/text.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/error.hpp"
@@ -56,6 +59,33 @@ inline constexpr const char* kGpusHelp =
 /// number from 0.001 to 3600.
 [[nodiscard]] std::chrono::nanoseconds parse_interval(const std::string& text,
                                                       std::string_view option = "--interval");
+
+// For `ParsedOptions`.
+
+[[nodiscard]] inline auto seconds_within(double least, double most) {
+  return [=](const std::string& text, std::string_view option) {
+    return parse_seconds(text, option, least, most);
+  };
+}
+
+/// A whole number from `least` to `most`; else the error is "OPTION takes WHAT, not 'TEXT'".
+template <std::integral Number>
+[[nodiscard]] auto number_within(Number least, Number most, std::string what) {
+  return [=](const std::string& text, std::string_view option) {
+    const auto number = parse_unsigned<std::uint64_t>(text);
+    if (number && std::cmp_less_equal(least, *number) && std::cmp_less_equal(*number, most)) {
+      return static_cast<Number>(*number);
+    }
+    throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, what, printable(text)));
+  };
+}
+
+template <class Value, std::size_t Size>
+[[nodiscard]] auto word_of(const WordTable<Value, Size>& table) {
+  return [table](const std::string& text, std::string_view option) {
+    return value_of_word(option, text, table);
+  };
+}
 
 /// The source of refusals of GPUs that were left out.
 inline constexpr const char* kGpuChoice = "--gpus";

@@ -55,12 +55,16 @@ struct Subcommand {
 };
 
 /// For `Subcommand::add`. `Raw` has the options as they are written: `add` gives them to CLI11,
-/// `checked` returns them as the sub-command needs them.
+/// `checked` returns them as the sub-command needs them, after its `ParsedOptions values`, if it
+/// has some, were read.
 template <class Raw>
 OptionCheck add_options(CLI::App& command) {
   const auto raw = std::make_shared<Raw>();
   raw->add(command);
-  return [raw](const CommandLine& line) { return std::any(raw->checked(line)); };
+  return [raw](const CommandLine& line) {
+    if constexpr (requires { raw->values.read(); }) raw->values.read();
+    return std::any(raw->checked(line));
+  };
 }
 
 /// For `Subcommand::run`: calls `execute`.

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
-#include <string>
 #include <system_error>
 
 #include "wattle/error.hpp"
@@ -49,20 +48,24 @@ void patient_poll(std::span<pollfd> waited, int timeout_ms) noexcept {
   for (pollfd& fd : waited) fd.revents = interrupted || fd.fd < 0 ? short{0} : fd.events;
 }
 
-Fd end_signals() {
+Fd signal_fd(std::span<const int> signals) {
   sigset_t wanted;
   ::sigemptyset(&wanted);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : signals) {
     struct sigaction before {};
     ::sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) ::sigaddset(&wanted, signal);
   }
   ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-  (void)std::signal(SIGPIPE, SIG_IGN);
-  (void)std::signal(SIGXFSZ, SIG_IGN);
   Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
   return fd;
+}
+
+Fd end_signals() {
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  return signal_fd(std::array{SIGINT, SIGTERM, SIGHUP});
 }
 
 bool has_come(const Fd& end) noexcept {

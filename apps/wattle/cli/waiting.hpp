@@ -17,8 +17,11 @@ namespace wattle::app {
 /// every descriptor as ready: for callers that read without blocking. An interruption marks none.
 void patient_poll(std::span<pollfd> waited, int timeout_ms) noexcept;
 
-/// Readable when INT, TERM or HUP has come. Signals that were ignored at the start stay ignored.
-/// To be called before there are threads: they inherit the blocked signals.
+/// Readable when one of `signals` has come. Those that are ignored stay ignored. To be called
+/// before there are threads: they inherit the blocked signals. Throws `Error`.
+[[nodiscard]] Fd signal_fd(std::span<const int> signals);
+
+/// The same of INT, TERM and HUP; ignores PIPE and XFSZ.
 [[nodiscard]] Fd end_signals();
 /// True if one of them has come. Takes it; does not wait.
 [[nodiscard]] bool has_come(const Fd& end) noexcept;

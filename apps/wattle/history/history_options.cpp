@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -53,7 +54,7 @@ struct RawHistory {
   std::vector<std::string> tags;
   std::string since;
   std::string until;
-  std::string limit;
+  ParsedOptions values;
 
   void add(CLI::App& command);
   [[nodiscard]] RunHistoryOptions checked(const CommandLine& line) const;
@@ -87,12 +88,6 @@ std::optional<double> parse_date(const std::string& text) {
   return std::nullopt;
 }
 
-std::size_t parse_limit(const std::string& text) {
-  const auto limit = parse_unsigned<std::size_t>(text);
-  if (limit && *limit > 0) return *limit;
-  throw InvalidArgument(fmt::format("--limit takes a number from 1 on, not '{}'", printable(text)));
-}
-
 /// Options that would be ignored are refused: who filters runs to remove or to show must not get
 /// others.
 void check_used(const RawHistory& raw, HistoryAction action) {
@@ -104,7 +99,7 @@ void check_used(const RawHistory& raw, HistoryAction action) {
        {"--host", !raw.history.filter.host.empty() && !takes_filter},
        {"--since", !raw.since.empty() && !takes_filter},
        {"--until", !raw.until.empty() && !takes_filter},
-       {"--limit", !raw.limit.empty() && !takes_filter},
+       {"--limit", raw.history.filter.limit && !takes_filter},
        {"--json", raw.history.json && !takes_json},
        {"--csv", raw.history.csv && !takes_filter}}};
   for (const auto& [option, is_unused] : given) {
@@ -128,7 +123,9 @@ void RawHistory::add(CLI::App& command) {
   add_value(command, "--host", history.filter.host, "NAME", "Runs on this host");
   add_value(command, "--since", since, "TIME", "Runs that started at TIME or later");
   add_value(command, "--until", until, "TIME", "Runs that started before TIME");
-  add_value(command, "--limit", limit, "NUMBER", "The newest NUMBER runs");
+  values.add(
+      command, "--limit", history.filter.limit, "NUMBER", "The newest NUMBER runs",
+      number_within(std::size_t{1}, std::numeric_limits<std::size_t>::max(), "a number from 1 on"));
   CLI::Option* json = command.add_flag("--json", history.json, "As JSON on stdout");
   command.add_flag("--csv", history.csv, "Comma-separated values on stdout")->excludes(json);
 }
@@ -170,7 +167,6 @@ RunHistoryOptions RawHistory::checked(const CommandLine& /*line*/) const {
   const double now = to_unix(machine_clock().now());
   if (!since.empty()) filter.since_unix_s = parse_time(since, "--since", now);
   if (!until.empty()) filter.until_unix_s = parse_time(until, "--until", now);
-  if (!limit.empty()) filter.limit = parse_limit(limit);
   return options;
 }
 

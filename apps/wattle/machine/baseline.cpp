@@ -168,20 +168,21 @@ int execute(const BaselineOptions& options) {
 
 /// The options as they are written.
 struct RawBaseline {
+  BaselineOptions baseline;
+  ParsedOptions values;
   RawRoots roots;
-  std::string length = "30";
-  bool json = false;
 
   void add(CLI::App& command) {
     command.footer(kBaselineFooter);
-    add_value(command, "--seconds", length, "SECONDS", "Seconds to measure, from 2 to 3600");
-    command.add_flag("--json", json, "As JSON on stdout");
+    values.add(command, "--seconds", baseline.length, "SECONDS",
+               "Seconds to measure, from 2 to 3600", seconds_within(2.0, 3600.0), "30");
+    command.add_flag("--json", baseline.json, "As JSON on stdout");
     add_roots(command, roots);
   }
   [[nodiscard]] BaselineOptions checked(const CommandLine& /*line*/) const {
-    return {.system = system_of(roots),
-            .length = parse_seconds(length, "--seconds", 2.0, 3600.0),
-            .json = json};
+    BaselineOptions options = baseline;
+    options.system = system_of(roots);
+    return options;
   }
 };
 

@@ -152,8 +152,8 @@ examples:
 /// The options as they are written.
 struct RawMonitor {
   MonitorOptions monitor;
+  ParsedOptions values;
   RawRoots roots;
-  std::string interval = "2";
 
   void add(CLI::App& command);
   [[nodiscard]] MonitorOptions checked(const CommandLine& line) const;
@@ -162,8 +162,11 @@ struct RawMonitor {
 void RawMonitor::add(CLI::App& command) {
   command.footer(kMonitorFooter);
   command.add_option("DIR", monitor.folder, "The folder")->type_name("REQUIRED");
-  add_value(command, "--interval", interval, "SECONDS",
-            "Seconds between two rows, from 0.001 to 86400");
+  values.add(command, "--interval", monitor.interval, "SECONDS",
+             "Seconds between two rows, from 0.001 to 86400",
+             seconds_within(Seconds(HardwareMonitorOptions::kShortestInterval).count(),
+                            Seconds(HardwareMonitorOptions::kLongestInterval).count()),
+             "2");
   add_value(command, "--gpus", monitor.gpus, "LIST", kGpusHelp);
   command.add_flag("--overwrite", monitor.overwrite,
                    "Overwrite existing files instead of adding to them");
@@ -179,9 +182,6 @@ MonitorOptions RawMonitor::checked(const CommandLine& line) const {
     throw InvalidArgument("no command given after --: wattle monitor DIR -- CMD");
   }
   (void)parse_gpus(options.gpus);
-  options.interval = parse_seconds(interval, "--interval",
-                                   Seconds(HardwareMonitorOptions::kShortestInterval).count(),
-                                   Seconds(HardwareMonitorOptions::kLongestInterval).count());
   options.command = line.after;
   return options;
 }

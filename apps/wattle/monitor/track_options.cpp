@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
+#include <optional>
 #include <string_view>
 
-#include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
 #include "cli/shared_options.hpp"
@@ -31,10 +31,8 @@ examples:
 /// The options as they are written.
 struct RawTrack {
   TrackOptions track;
-  std::string pid;
-  std::string duration;
-  std::string sleep_time = "1";
-  std::string expected_cores;
+  ParsedOptions values;
+  std::optional<int> pid;
   std::string gpu_uuids;
   std::string gpu_brand;
   std::string tracking_file;
@@ -46,13 +44,9 @@ struct RawTrack {
   [[nodiscard]] TrackOptions checked(const CommandLine& line) const;
 };
 
-template <class T>
-T parse_positive(const std::string& text, std::string_view option, std::string_view what) {
-  const auto number = parse_unsigned<unsigned>(text);
-  if (!number || *number == 0 || !std::in_range<T>(*number)) {
-    throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, what, printable(text)));
-  }
-  return static_cast<T>(*number);
+template <class Number>
+auto positive(std::string what) {
+  return number_within(Number{1}, std::numeric_limits<Number>::max(), std::move(what));
 }
 
 std::optional<std::filesystem::path> path_of(const std::string& text) {
@@ -69,15 +63,18 @@ void RawTrack::add(CLI::App& command) {
   const auto add_file = [&](const char* name, std::string& into, const char* help) {
     return add_text(name, into, "FILE", help);
   };
-  add_text("--pid", pid, "PID", "The process");
-  add_text("--duration", duration, "SECONDS", "Stop after SECONDS");
-  add_text("--sleep-time", sleep_time, "SECONDS", "Time between two samples, at least 0.01");
+  values.add(command, "--pid", pid, "PID", "The process", positive<int>("the number of a process"));
+  values.add(command, "--duration", track.duration, "SECONDS", "Stop after SECONDS",
+             seconds_within(0.001, 1e9));  // 30 years
+  values.add(command, "--sleep-time", tracker.sleep_time, "SECONDS",
+             "Time between two samples, at least 0.01", seconds_within(0.01, 86400.0), "1");
   add_text("--ram-unit", tracker.ram_unit, "UNIT",
            "bytes, kilobytes, megabytes, gigabytes, terabytes");
   add_text("--gpu-ram-unit", tracker.gpu_ram_unit, "UNIT", "The same, for GPU memory");
   add_text("--time-unit", tracker.time_unit, "UNIT", "seconds, minutes, hours, days");
-  add_text("--expected-cores", expected_cores, "NUMBER",
-           "Divide CPU percentages by this (default: the machine's CPU cores)");
+  values.add(command, "--expected-cores", tracker.n_expected_cores, "NUMBER",
+             "Divide CPU percentages by this (default: the machine's CPU cores)",
+             positive<unsigned>("a number from 1 on"));
   add_text("--gpu-uuids", gpu_uuids, "LIST",
            "Utilization of these GPUs only: comma-separated UUIDs");
   add_text("--gpu-brand", gpu_brand, "BRAND",
@@ -108,24 +105,10 @@ TrackOptions RawTrack::checked(const CommandLine& /*line*/) const {
     options.recovered_path = recover;
     return options;
   }
-  if (pid.empty()) {
-    throw InvalidArgument("no process given: use --pid PID, or --recover FILE");
-  }
+  if (!pid) throw InvalidArgument("no process given: use --pid PID, or --recover FILE");
   TrackerOptions& tracker = options.tracker;
   tracker.system = system;
-  tracker.process_id = parse_positive<int>(pid, "--pid", "the number of a process");
-  constexpr double kLeastDurationS = 0.001;
-  constexpr double kMostDurationS = 1e9;  // 30 years
-  if (!duration.empty()) {
-    options.duration = parse_seconds(duration, "--duration", kLeastDurationS, kMostDurationS);
-  }
-  constexpr double kLeastPeriodS = 0.01;
-  constexpr double kMostPeriodS = 86400.0;
-  tracker.sleep_time = parse_seconds(sleep_time, "--sleep-time", kLeastPeriodS, kMostPeriodS);
-  if (!expected_cores.empty()) {
-    tracker.n_expected_cores =
-        parse_positive<unsigned>(expected_cores, "--expected-cores", "a number from 1 on");
-  }
+  tracker.process_id = *pid;
   if (!gpu_uuids.empty()) {
     const std::vector<std::string> uuids = items_of(gpu_uuids);
     if (uuids.empty()) {

@@ -26,41 +26,18 @@
 namespace wattle::app {
 namespace {
 
-constexpr std::array kForwarded = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
 bool asks_to_end(int signal) noexcept {
   return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
-bool is_ignored(int signal) noexcept {
-  struct sigaction action {};
-  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-void set_action(int signal, void (*handler)(int)) noexcept {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  ::sigaction(signal, &action, nullptr);
-}
-
+/// Signals that the user ignores (nohup, a background job) stay ignored, for the command as for us.
 Fd take_signals() {
-  sigset_t wanted;
-  ::sigemptyset(&wanted);
-  ::sigaddset(&wanted, SIGCHLD);
-  for (const int signal : kForwarded) {
-    // Signals that the user ignores (nohup, a background job) stay ignored, for the command as for
-    // us.
-    if (!is_ignored(signal)) ::sigaddset(&wanted, signal);
-  }
   // Ignored SIGCHLD would make the kernel throw children's statuses away.
-  set_action(SIGCHLD, SIG_DFL);
+  (void)std::signal(SIGCHLD, SIG_DFL);
   // A report without a reader, or above the user's file size limit, must not end Wattle.
-  set_action(SIGPIPE, SIG_IGN);
-  set_action(SIGXFSZ, SIG_IGN);
-  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) throw Error("cannot receive signals: " + std::generic_category().message(errno));
-  return fd;
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  return signal_fd(std::array{SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2});
 }
 
 /// Who is whose parent is asked of the real /proc: this is about our own processes, not about the

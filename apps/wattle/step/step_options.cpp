@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/files/state_folder.hpp"
-#include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
 #include "cli/shared_options.hpp"
@@ -52,71 +50,59 @@ struct RawStep {
   StepOptions step;
   RawRoots roots;
   RawSaveOptions save;
+  ParsedOptions values;
   std::string folder;
-  std::string interval = "1";
-  std::string wait;
-  std::string pid;
-  std::string restarts;
-  std::string allocated;
-  std::string nodes;
 
   void add(CLI::App& command);
   [[nodiscard]] StepOptions checked(const CommandLine& line) const;
 };
+
+/// Up to the largest process number of Linux.
+template <class Number>
+auto step_number() {
+  constexpr Number kMost = 1U << 22U;
+  return number_within(Number{0}, kMost, fmt::format("a number up to {}", kMost));
+}
 
 void RawStep::add(CLI::App& command) {
   command.footer(kStepFooter);
   add_value(command, "--job", step.place.job, "ID", "The job");
   add_value(command, "--step", step.place.step, "ID", "The step: 0, 1 ..., batch");
   add_value(command, "--node", step.place.node, "NAME", "This machine as Slurm names it");
-  add_value(command, "--restarts", restarts, "NUMBER", "How often the job was requeued");
+  values.add(command, "--restarts", step.place.restarts, "NUMBER", "How often the job was requeued",
+             step_number<unsigned>());
   add_value(command, "--array", step.array, "ID", "Array and task, 70_3: a tag of the saved run");
   add_value(command, "--name", step.job_name, "NAME", "The job's name: a tag of the saved run");
   add_value(command, "--folder", folder, "FOLDER",
             "Folder of the records (default: wattle/slurm in the state folder)");
-  add_value(command, "--pid", pid, "PID", "Measure what the descendants of this process use");
+  values.add(command, "--pid", step.pid, "PID", "Measure what the descendants of this process use",
+             step_number<pid_t>());
   add_value(command, "--gpus", step.gpus, "LIST", kGpusHelp);
-  add_value(command, "--allocated-gpus", allocated, "NUMBER",
-            "GPUs that the job has on this machine, for GPU-hours");
-  add_value(command, "--interval", interval, "SECONDS", "Seconds between two readings");
+  values.add(command, "--allocated-gpus", step.allocated_gpus, "NUMBER",
+             "GPUs that the job has on this machine, for GPU-hours", step_number<unsigned>());
+  values.add(command, "--interval", step.interval, "SECONDS", "Seconds between two readings",
+             parse_interval, "1");
   add_save(command, save, "the step");
   command.add_flag("--comment", step.comments,
                    "At the end write the sum of the job's records into its comment (scontrol)");
   command.add_flag("--sum", step.sums,
                    "Measure nothing: print the sum of the job's records, or of one step's");
   command.add_flag("--json", step.json, "With --sum: as JSON");
-  add_value(command, "--nodes", nodes, "NUMBER",
-            "With --sum: wait for the records of NUMBER nodes");
-  add_value(command, "--wait", wait, "SECONDS", "With --nodes: for at most SECONDS (default: 2)");
+  values.add(command, "--nodes", step.nodes, "NUMBER",
+             "With --sum: wait for the records of NUMBER nodes", step_number<std::size_t>());
+  values.add(command, "--wait", step.wait, "SECONDS",
+             "With --nodes: for at most SECONDS (default: 2)", parse_interval);
   add_roots(command, roots);
-}
-
-/// 0 if `text` is empty.
-unsigned number_of(const char* option, const std::string& text) {
-  constexpr unsigned kMost = 1U << 22U;  // the largest process number of Linux
-  if (text.empty()) return 0;
-  const auto number = parse_unsigned<unsigned>(text);
-  if (!number || *number > kMost) {
-    throw InvalidArgument(
-        fmt::format("{} takes a number up to {}, not '{}'", option, kMost, printable(text)));
-  }
-  return *number;
 }
 
 StepOptions RawStep::checked(const CommandLine& line) const {
   StepOptions options = step;
   options.command = line.after;
   options.system = system_of(roots);
-  options.interval = parse_interval(interval);
-  options.wait = parse_interval(wait.empty() ? "2" : wait, "--wait");
   options.folder = folder.empty() ? state_folder() / "slurm" : std::filesystem::path(folder);
   check_step_word("--job", options.place.job);
   if (!options.sums || !options.place.step.empty()) check_step_word("--step", options.place.step);
   if (!options.sums) check_step_word("--node", options.place.node);
-  options.place.restarts = number_of("--restarts", restarts);
-  options.pid = static_cast<pid_t>(number_of("--pid", pid));
-  options.nodes = number_of("--nodes", nodes);
-  if (!allocated.empty()) options.allocated_gpus = number_of("--allocated-gpus", allocated);
   options.saving = checked_save(save);
   return options;
 }

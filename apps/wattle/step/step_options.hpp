@@ -51,8 +51,8 @@ struct StepOptions {
   bool comments = false;  ///< the job's sum becomes its comment in Slurm
   bool sums = false;      ///< --sum: reports the job's or the step's records, and measures nothing
   bool json = false;
-  std::size_t nodes = 0;             ///< whose records a sum waits for
-  std::chrono::nanoseconds wait{0};  ///< at most
+  std::size_t nodes = 0;                                    ///< whose records a sum waits for
+  std::chrono::nanoseconds wait = std::chrono::seconds(2);  ///< at most
 };
 
 int execute(const StepOptions& options);

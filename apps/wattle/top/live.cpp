@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -34,25 +33,10 @@ namespace {
 
 constexpr int kNothingToShow = 2;
 
-/// Signals that end a program, beside those of `end_signals`.
-constexpr std::array<int, 5> kDeadly = {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
-
-/// Readable when the terminal's size has changed, or the program is stopped, continues, or is to
-/// die. Signals that were ignored at the start stay ignored.
-Fd screen_signals() {
-  sigset_t wanted;
-  ::sigemptyset(&wanted);
-  for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH}) ::sigaddset(&wanted, signal);
-  for (const int signal : kDeadly) {
-    struct sigaction before {};
-    ::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) ::sigaddset(&wanted, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
-  return fd;
-}
+/// The terminal's size has changed, or the program is stopped, continues, or is to die, by another
+/// signal than those of `end_signals`.
+constexpr std::array kScreenSignals = {SIGTSTP, SIGCONT, SIGWINCH, SIGQUIT,
+                                       SIGUSR1, SIGUSR2, SIGALRM,  SIGXCPU};
 
 sigset_t set_of(int signal) noexcept {
   sigset_t set;
@@ -300,7 +284,7 @@ int execute(const TopOptions& options) {
   }
   const ScreenMessages messages("top", !options.json);
   const Fd end = end_signals();
-  const Fd signals = options.json ? Fd() : screen_signals();
+  const Fd signals = options.json ? Fd() : signal_fd(kScreenSignals);
   try {
     const std::unique_ptr<TopSource> source = make_source(options);
     TopRecorder record(options.record);

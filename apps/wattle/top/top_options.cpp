@@ -36,35 +36,32 @@ examples:
 
 /// The options as they are written.
 struct RawTop {
-  std::string length = "1";
-  std::string period = "1";
-  std::string key = "command";
-  std::string record;
-  std::string replay;
-  std::string speed = "1";
-  std::string price;
-  std::string carbon;
-  std::vector<std::string> servers;
-  std::string token_file;
-  std::string ca_file;
-  bool once = false;
-  bool json = false;
-  bool ascii = false;
-  bool estimate = false;
+  TopOptions top;
+  ParsedOptions values;
+  std::chrono::nanoseconds period{0};
+  std::optional<TopUnit> price;
+  std::optional<TopUnit> carbon;
   RawRoots roots;
 
   void add(CLI::App& command);
   [[nodiscard]] TopOptions checked(const CommandLine& line) const;
 };
 
-double parse_speed(const std::string& text) {
+constexpr WordTable<TopKey, 6> kTopKeys = {{{"command", TopKey::command},
+                                            {"user", TopKey::user},
+                                            {"cgroup", TopKey::cgroup},
+                                            {"container", TopKey::container},
+                                            {"pod", TopKey::pod},
+                                            {"process", TopKey::process}}};
+
+double parse_speed(const std::string& text, std::string_view option) {
   constexpr double kSlowest = 1.0 / 64.0;
   constexpr double kFastest = 4096.0;
   const auto speed = parse_number<double>(text);
   const bool is_within = speed && *speed >= kSlowest && *speed <= kFastest;  // NaN is not
   if (!is_within) {
     throw InvalidArgument(
-        fmt::format("--speed takes a number from 0.015625 to 4096, not '{}'", printable(text)));
+        fmt::format("{} takes a number from 0.015625 to 4096, not '{}'", option, printable(text)));
   }
   return *speed;
 }
@@ -72,71 +69,61 @@ double parse_speed(const std::string& text) {
 void RawTop::add(CLI::App& command) {
   command.footer(kTopFooter);
   CLI::Option* servers_option =
-      command.add_option("SERVER", servers, "Where daemons listen: show their machines")
+      command.add_option("SERVER", top.servers, "Where daemons listen: show their machines")
           ->type_name("");
-  CLI::Option* once_option = command.add_flag("--once", once, "Print one table and end");
-  add_value(command, "--seconds", length, "SECONDS",
-            "Seconds to measure with --once, from 0.1 to 3600")
+  CLI::Option* once_option = command.add_flag("--once", top.once, "Print one table and end");
+  values
+      .add(command, "--seconds", top.length, "SECONDS",
+           "Seconds to measure with --once, from 0.1 to 3600", seconds_within(0.1, 3600.0), "1")
       ->needs(once_option);
   CLI::Option* period_option =
-      add_value(command, "--period", period, "SECONDS", "Seconds between two screens")
+      values
+          .add(command, "--period", period, "SECONDS", "Seconds between two screens",
+               seconds_within(0.1, 3600.0), "1")
           ->excludes(once_option);
-  add_value(command, "--by", key, "WHAT",
-            "One row per command, user, cgroup, container, pod or process");
-  CLI::Option* estimate_option = add_estimate(command, estimate);
-  command.add_flag("--json", json, "JSON lines, one per period; with --once one line");
+  values.add(command, "--by", top.key, "WHAT",
+             "One row per command, user, cgroup, container, pod or process", word_of(kTopKeys),
+             "command");
+  CLI::Option* estimate_option = add_estimate(command, top.estimate);
+  command.add_flag("--json", top.json, "JSON lines, one per period; with --once one line");
   CLI::Option* record_option =
-      add_value(command, "--record", record, "FILE", "Write every period to FILE as well")
+      add_value(command, "--record", top.record, "FILE", "Write every period to FILE as well")
           ->excludes(once_option);
   CLI::Option* replay_option =
-      add_value(command, "--replay", replay, "FILE", "Show a recording instead of the machine")
+      add_value(command, "--replay", top.replay, "FILE", "Show a recording instead of the machine")
           ->excludes(once_option)
           ->excludes(period_option)
           ->excludes(record_option)
           ->excludes(estimate_option);
-  add_value(command, "--speed", speed, "FACTOR",
-            "Replay faster or slower, from 0.015625 to 4096 times")
+  values
+      .add(command, "--speed", top.speed, "FACTOR",
+           "Replay faster or slower, from 0.015625 to 4096 times", parse_speed, "1")
       ->needs(replay_option);
-  add_value(command, "--price", price, "PRICE",
-            "Price of a kWh and its currency, such as 0.30EUR: a unit to convert to")
+  values
+      .add(command, "--price", price, "PRICE",
+           "Price of a kWh and its currency, such as 0.30EUR: a unit to convert to", parse_price)
       ->excludes(once_option);
-  add_value(command, "--carbon", carbon, "GRAMS", "Grams of CO2 per kWh: likewise")
+  values.add(command, "--carbon", carbon, "GRAMS", "Grams of CO2 per kWh: likewise", parse_carbon)
       ->excludes(once_option);
-  add_value(command, "--token-file", token_file, "FILE",
+  add_value(command, "--token-file", top.token_file, "FILE",
             "A file with the token for the servers (ZEUSD_TOKEN)")
       ->needs(servers_option);
-  add_value(command, "--ca-file", ca_file, "FILE", "Certificates to trust instead of the system's")
+  add_value(command, "--ca-file", top.ca_file, "FILE",
+            "Certificates to trust instead of the system's")
       ->needs(servers_option);
   for (CLI::Option* other : {once_option, estimate_option, replay_option})
     servers_option->excludes(other);
-  command.add_flag("--ascii", ascii, "No characters but those of ASCII");
+  command.add_flag("--ascii", top.ascii, "No characters but those of ASCII");
   add_roots(command, roots);
 }
 
 TopOptions RawTop::checked(const CommandLine& /*line*/) const {
-  constexpr WordTable<TopKey, 6> kTopKeys = {{{"command", TopKey::command},
-                                              {"user", TopKey::user},
-                                              {"cgroup", TopKey::cgroup},
-                                              {"container", TopKey::container},
-                                              {"pod", TopKey::pod},
-                                              {"process", TopKey::process}}};
-  TopOptions options{.system = system_of(roots),
-                     .once = once,
-                     .length = once ? parse_seconds(length, "--seconds", 0.1, 3600.0)
-                                    : parse_seconds(period, "--period", 0.1, 3600.0),
-                     .key = value_of_word("--by", key, kTopKeys),
-                     .json = json,
-                     .estimate = estimate,
-                     .servers = servers,
-                     .token_file = token_file,
-                     .ca_file = ca_file,
-                     .record = record,
-                     .replay = replay,
-                     .speed = parse_speed(speed),
-                     .ascii = ascii};
+  TopOptions options = top;
+  options.system = system_of(roots);
+  if (!options.once) options.length = period;
   options.units.push_back({.dimension = TopUnit::Dimension::kilowatt_hours});
-  if (!price.empty()) options.units.push_back(parse_price(price));
-  if (!carbon.empty()) options.units.push_back(parse_carbon(carbon));
+  if (price) options.units.push_back(*price);
+  if (carbon) options.units.push_back(*carbon);
   return options;
 }
 

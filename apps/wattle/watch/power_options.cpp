@@ -23,12 +23,10 @@ Ctrl-C, 2 if nothing can be measured, 64 for a wrong option, 125 if stdout canno
 
 /// The options as they are written.
 struct RawPower {
-  PowerShows shows = PowerShows::power;
+  PowerOptions power;
+  ParsedOptions values;
   RawRoots roots;
-  std::string gpus = "all";
   std::string domain;
-  std::string period = "1";
-  bool estimate = false;
   bool json = false;
   bool csv = false;
 
@@ -37,19 +35,20 @@ struct RawPower {
 };
 
 struct RawEnergy : RawPower {
-  RawEnergy() { shows = PowerShows::energy; }
+  RawEnergy() { power.shows = PowerShows::energy; }
 };
 
 void RawPower::add(CLI::App& command) {
   command.footer(kPowerFooter);
-  add_value(command, "--gpus", gpus, "LIST", kGpusHelp);
+  add_value(command, "--gpus", power.gpus, "LIST", kGpusHelp);
   CLI::Option* domain_option =
       add_value(command, "--domain", domain, "DOMAIN",
                 "Show this alone: device_instant, device_average, memory_average, "
                 "module_instant or module_average of GPUs, "
                 "package or dram of CPUs");
-  add_estimate(command, estimate)->excludes(domain_option);
-  add_value(command, "--period", period, "SECONDS", "Seconds between two lines");
+  add_estimate(command, power.estimate)->excludes(domain_option);
+  values.add(command, "--period", power.period, "SECONDS", "Seconds between two lines",
+             parse_interval, "1");
   CLI::Option* json_option = command.add_flag("--json", json, "JSON lines");
   command.add_flag("--csv", csv, "CSV, one row per device and line; totals on stderr")
       ->excludes(json_option);
@@ -75,14 +74,10 @@ void choose_domain(const std::string& name, PowerOptions& options) {
 }
 
 PowerOptions RawPower::checked(const CommandLine& /*line*/) const {
-  PowerOptions options{.system = system_of(roots),
-                       .shows = shows,
-                       .format = json  ? PowerFormat::json
-                                 : csv ? PowerFormat::csv
-                                       : PowerFormat::text,
-                       .period = parse_interval(period, "--period"),
-                       .gpus = gpus,
-                       .estimate = estimate};
+  PowerOptions options = power;
+  options.system = system_of(roots);
+  if (json) options.format = PowerFormat::json;
+  if (csv) options.format = PowerFormat::csv;
   choose_domain(domain, options);
   return options;
 }
