@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 
 #include <cerrno>
-#include <new>
 
 #include "base/dynlib.hpp"
 #include "base/files/appended_file.hpp"

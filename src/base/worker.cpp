@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>

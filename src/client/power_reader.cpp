@@ -2,10 +2,8 @@
 
 #include "client/power_reader.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "base/forks.hpp"
 #include "wattle/error.hpp"
 #include "wattle/power_stream.hpp"
 

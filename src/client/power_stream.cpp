@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/forks.hpp"
 #include "base/json/enum_table.hpp"
 #include "base/log.hpp"
 #include "base/text/text.hpp"

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdint>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -15,7 +14,6 @@
 #include "base/schedule.hpp"
 #include "base/text/text.hpp"
 #include "otlp/otlp_spool.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle::otlp {
 namespace {

@@ -1,11 +1,9 @@
 // One request of HTTP.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "otlp/otlp_answer.hpp"
 #include "otlp/otlp_target.hpp"

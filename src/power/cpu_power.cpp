@@ -1,5 +1,4 @@
 // The CPU side of a power monitor: mean powers between readings of energy counters.
-#include <algorithm>
 
 #include "power/power_monitor_impl.hpp"
 #include "sampling/integrate.hpp"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "base/call_with_deadline.hpp"
 #include "base/log.hpp"

@@ -1,6 +1,5 @@
 #include "sensors/providers.hpp"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
-
 #include "base/cpu_time.hpp"
 #include "base/forks.hpp"
 

@@ -1,9 +1,7 @@
 #include "units/unit_book.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "units/unit_time.hpp"

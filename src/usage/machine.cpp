@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <string_view>
-
-#include "base/files/file.hpp"
 
 namespace wattle {
 namespace {

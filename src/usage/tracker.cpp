@@ -10,11 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <exception>
-#include <new>
 #include <ostream>
 #include <system_error>
 #include <thread>

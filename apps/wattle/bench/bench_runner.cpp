@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

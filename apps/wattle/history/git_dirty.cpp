@@ -1,6 +1,5 @@
 #include "history/git_dirty.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>

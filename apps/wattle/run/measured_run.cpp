@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <optional>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "cli/shared_options.hpp"
 #include "cli/waiting.hpp"
 #include "run/mark_socket.hpp"

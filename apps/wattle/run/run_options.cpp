@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <string_view>
 #include <utility>
 
 #include "base/environment.hpp"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "report/report.hpp"
 #include "run/instruments.hpp"

@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>

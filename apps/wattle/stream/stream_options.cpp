@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>

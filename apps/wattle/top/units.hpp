@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/text/quantity.hpp"
 #include "wattle/energy.hpp"

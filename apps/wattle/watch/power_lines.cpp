@@ -8,7 +8,6 @@
 #include "base/text/quantity.hpp"
 #include "output/energy_words.hpp"
 #include "report/estimate_fields.hpp"
-#include "report/estimate_words.hpp"
 #include "usage/files/usage_json.hpp"
 #include "watch/power_text.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "history/crc32c.hpp"
 #include "history/packed_bytes.hpp"

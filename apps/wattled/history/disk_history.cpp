@@ -11,7 +11,6 @@
 #include <random>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/files/file.hpp"
 #include "base/text/text.hpp"

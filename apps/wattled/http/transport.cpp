@@ -7,7 +7,6 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 

@@ -1,7 +1,6 @@
 #include "shares/kubelet_files.hpp"
 
 #include <cstddef>
-#include <optional>
 
 #include "base/files/file.hpp"
 #include "base/json/json_read.hpp"

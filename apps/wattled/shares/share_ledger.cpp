@@ -1,7 +1,6 @@
 #include "shares/share_ledger.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace wattle::daemon {

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "base/text/text.hpp"
 #include "wattle/energy.hpp"

@@ -1,6 +1,5 @@
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "energy/handlers/handler.hpp"
 #include "wattle/error.hpp"

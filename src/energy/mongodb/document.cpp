@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/text/text.hpp"
 #include "energy/handlers/handler.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "base/text/text.hpp"
 #include "base/text/unknown.hpp"

@@ -1,7 +1,6 @@
 // Lists of runs: each run in short, and the runs that a filter selects.
 #include <fmt/format.h>
 
-#include "base/deflate.hpp"
 #include "base/json/json_write.hpp"
 #include "base/numbers/known_sum.hpp"
 #include "base/text/quantity.hpp"

@@ -11,7 +11,6 @@
 #include "runs/record_text.hpp"
 #include "runs/run_record.hpp"
 #include "sampling/energy_fields.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {

@@ -1,7 +1,6 @@
 #include "sampling/gauges/step_response.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <thread>

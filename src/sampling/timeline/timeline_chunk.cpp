@@ -1,7 +1,5 @@
 #include "sampling/timeline/timeline_chunk.hpp"
 
-#include <algorithm>
-
 namespace wattle {
 
 namespace {

@@ -1,8 +1,6 @@
 #include "sensors/daemon/answer.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "base/files/fd.hpp"
 #include "base/files/file.hpp"

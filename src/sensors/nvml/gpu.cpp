@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string_view>
 #include <utility>
 
-#include "base/text/text.hpp"
 #include "sensors/examination.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/nvml/diagnosis.hpp"

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/call_with_deadline.hpp"
 #include "base/dynlib.hpp"

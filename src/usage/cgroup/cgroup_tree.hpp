@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/files/fd.hpp"
 #include "wattle/system.hpp"

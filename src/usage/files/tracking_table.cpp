@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/numbers/known_sum.hpp"
 #include "base/sqlite.hpp"

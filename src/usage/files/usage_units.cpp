@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string>
 
 #include "base/text/text.hpp"
 #include "wattle/error.hpp"

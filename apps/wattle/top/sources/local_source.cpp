@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "base/clock.hpp"
 #include "cli/privileges.hpp"
 #include "cli/waiting.hpp"
