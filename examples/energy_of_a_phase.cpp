@@ -15,7 +15,7 @@ void print(const std::string& name, const wattle::MeasuredEnergy& measured) {
   if (measured.energy) {
     std::cout << measured.energy->si() << " J +-" << measured.uncertainty.si() << '\n';
   } else {
-    std::cout << "not known\n";
+    std::cout << "unknown\n";
   }
 }
 

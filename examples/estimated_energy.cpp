@@ -24,7 +24,7 @@ int main() {
       std::cout << "not measured, but between " << estimate.machine->low << " and "
                 << estimate.machine->high << " of " << estimate.covers << '\n';
     } else {
-      std::cout << "not known: " << estimate.unknown << '\n';
+      std::cout << "unknown: " << estimate.unknown << '\n';
     }
     std::cout << "sum " << sum << '\n';
   } catch (const wattle::Error& error) {

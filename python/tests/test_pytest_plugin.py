@@ -152,7 +152,7 @@ def test_without_sensors_a_budget_is_not_checked_and_says_so(run_tests):
     assert ended.returncode == 0
     assert "1 passed, 1 warning" in ended.stdout
     assert "EnergyBudgetWarning: the energy budget of 2.000 J is not checked: " in ended.stdout
-    assert "unknown  " in ended.stdout.partition("energy of each test")[2]
+    assert "\n-  " in ended.stdout.partition("energy of each test")[2]
     assert "\nunknown: " in ended.stdout
 
 

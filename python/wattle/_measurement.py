@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wattle._errors import NotStopped
 from wattle._library import core
-from wattle._text import energy_text, fitting, row_html, seconds_text
+from wattle._text import UNKNOWN_CELL, energy_text, fitting, row_html, seconds_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Measurement:
         if sample is None:
             window = self._window
             if window is None or window.is_running:
-                raise NotStopped(f"the window {self.tag!r} has not ended: its energy is not known yet")
+                raise NotStopped(f"the window {self.tag!r} has not ended: its energy is unknown until then")
             self._trace = trace = window.trace()
             self._sample = sample = trace._sample(0)
         return sample
@@ -254,13 +254,14 @@ class Measurement:
             return f"<table>{row_html((repr(self),))}</table>"
         rows = [row_html((self.tag or "domain", "energy", "power", "flags"), "th")]
         for name, energy in self.domains.items():
+            is_known = energy.energy_j is not None
             text = energy_text(energy.energy_j, energy.uncertainty_j, energy.unknown_s)
-            rows.append(row_html((name, text, "", " ".join(energy.flags))))
+            rows.append(row_html((name, text if is_known else UNKNOWN_CELL, "", " ".join(energy.flags))))
         power = "" if self.power_w is None else f"{self.power_w:.3g} W"
         total = f"total in {seconds_text(self.seconds)}"
         rows.append(row_html((total, str(self), power, " ".join(self.flags))))
         for lack in self.missing:
-            rows.append(row_html((lack.subject, "unknown", "", f"{lack.reason} {lack.remedy}".strip())))
+            rows.append(row_html((lack.subject, UNKNOWN_CELL, "", f"{lack.reason} {lack.remedy}".strip())))
         return f"<table>{''.join(rows)}</table>"
 
 

@@ -10,7 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["energy_text", "fitting", "parse_energy", "printable", "row_html", "seconds_text"]
+__all__ = ["energy_text", "fitting", "parse_energy", "printable", "row_html", "seconds_text", "UNKNOWN", "UNKNOWN_CELL"]
+
+UNKNOWN = "unknown"
+"""An unknown value in a sentence or after a label."""
+UNKNOWN_CELL = "-"
+"""An unknown value in a cell of a table."""
 
 _PREFIXES = ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (0.0, "µJ"))
 
@@ -18,7 +23,7 @@ _PREFIXES = ((1e9, "GJ"), (1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"), (0
 def energy_text(energy_j: float | None, uncertainty_j: float | None, unknown_s: float = 0.0) -> str:
     """ "1.23 kJ ± 0.04"; "at least 1.23 kJ ± 0.04, 0.5 s unknown"; "unknown"."""
     if energy_j is None:
-        return "unknown"
+        return UNKNOWN
     size = max(abs(energy_j), uncertainty_j or 0.0)
     factor, unit = next(prefix for prefix in _PREFIXES if size >= prefix[0])
     factor = factor or 1e-6

@@ -20,7 +20,7 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 import pytest
-from wattle._text import energy_text, fitting, parse_energy, printable, seconds_text
+from wattle._text import UNKNOWN, UNKNOWN_CELL, energy_text, fitting, parse_energy, printable, seconds_text
 
 __all__ = ["EnergyBudgetWarning"]
 
@@ -180,13 +180,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for energy, seconds, name in cells:
         terminalreporter.write_line(f"{energy:<{widths[0]}}  {seconds:>{widths[1]}}  {name}")
     for reason in dict.fromkeys(known[_REASON] for _, known in rows if _REASON in known):
-        terminalreporter.write_line(fitting(f"unknown: {reason}", sys.__stdout__))
+        terminalreporter.write_line(fitting(f"{UNKNOWN}: {reason}", sys.__stdout__))
     if len({getattr(report, "worker_id", "") for report, _ in rows}) > 1:
         terminalreporter.write_line(f"the energies overlap: {_OVERLAP}")
 
 
 def _cells(report: Any, known: Mapping[str, Any]) -> tuple[str, ...]:
     duration = report.duration
-    seconds = seconds_text(duration) if math.isfinite(duration) else "-"
-    cells = (str(known.get(_TEXT, "unknown")), seconds, printable(report.nodeid))
+    seconds = seconds_text(duration) if math.isfinite(duration) else UNKNOWN_CELL
+    cells = (str(known.get(_TEXT, UNKNOWN_CELL)), seconds, printable(report.nodeid))
     return tuple(fitting(cell, sys.__stdout__) for cell in cells)

@@ -13,6 +13,7 @@
 
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "run_monitor/resource_summary.hpp"
 
 namespace wattle {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t kGap = 2;
 
 std::string number_text(const std::optional<double>& figure, int decimals = 1) {
-  return figure ? fmt::format("{:.{}f}", *figure, decimals) : "-";
+  return figure ? fmt::format("{:.{}f}", *figure, decimals) : std::string(kUnknownCell);
 }
 
 std::string memory_text(const std::optional<double>& mebibytes) {
@@ -30,7 +31,7 @@ std::string memory_text(const std::optional<double>& mebibytes) {
 }
 
 std::string energy_text(const GpuFigures& figures) {
-  if (!figures.energy) return "-";
+  if (!figures.energy) return std::string(kUnknownCell);
   if (!figures.energy_uncertainty) return number_text(figures.energy->si()) + " J";
   return to_text(*figures.energy, *figures.energy_uncertainty);
 }

@@ -13,6 +13,7 @@
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "run_monitor/gpu_figures_text.hpp"
 #include "run_monitor/resource_summary.hpp"
 #include "wattle/hardware_monitor.hpp"
@@ -21,7 +22,7 @@ namespace wattle {
 namespace {
 
 std::string shown(const std::optional<double>& figure, std::string_view unit) {
-  return figure ? fmt::format("{:.1f} {}", *figure, unit) : "unknown";
+  return figure ? fmt::format("{:.1f} {}", *figure, unit) : std::string(kUnknown);
 }
 
 /// A mean power has no digit that its energy's uncertainty does not support.
@@ -37,7 +38,7 @@ bool has_gpus(const ResourceSummary& summary) {
 }
 
 std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_to_text(*bytes) : "unknown";
+  return bytes ? bytes_to_text(*bytes) : std::string(kUnknown);
 }
 
 /// The text after the number of an energy.
@@ -76,7 +77,7 @@ void add_missing(Facts& facts, const MachineSummary& machine) {
 void add_total(Facts& facts, const MachineSummary& machine) {
   const MeasuredEnergy& energy = machine.energy;
   if (!energy.energy) {
-    facts.emplace_back("energy", "unknown");
+    facts.emplace_back("energy", kUnknown);
     return add_missing(facts, machine);
   }
   const bool is_lower_bound =
@@ -84,10 +85,11 @@ void add_total(Facts& facts, const MachineSummary& machine) {
       std::ranges::any_of(machine.total_missing, [&](const MissingEnergy& part) {
         return has_part_of(machine, part.kind);
       });
-  facts.emplace_back("energy", fmt::format("{}{} ({}){}", is_lower_bound ? "at least " : "",
-                                           to_text(*energy.energy, energy.uncertainty),
-                                           printable(joined(machine.energy_covers, " + ")),
-                                           remarks(energy.unknown, {})));
+  facts.emplace_back(
+      "energy",
+      fmt::format("{}{} ({}){}", is_lower_bound ? kAtLeast : std::string_view(),
+                  to_text(*energy.energy, energy.uncertainty),
+                  printable(joined(machine.energy_covers, " + ")), remarks(energy.unknown, {})));
   add_missing(facts, machine);
 }
 
@@ -133,7 +135,7 @@ Facts facts_of(const ResourceSummary& summary) {
   facts.emplace_back("CPU", has_cpu ? fmt::format("{} user, {} idle on average",
                                                   shown(summary.cpu_usr_mean_pct, "%"),
                                                   shown(summary.cpu_idle_mean_pct, "%"))
-                                    : "unknown");
+                                    : std::string(kUnknown));
   add_machine(facts, summary);
   if (summary.jax_peak_bytes_mb) {
     facts.emplace_back("allocator",

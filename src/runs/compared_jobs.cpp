@@ -78,15 +78,12 @@ RunCost job_cost(const JobReport& job, const Records& records) {
                .started_unix_s = job.started_unix_s,
                .wall = Seconds(job.ended_unix_s - job.started_unix_s),
                .energy = job.energy,
-               .uncertainty = {},
                .energy_domains = domains_of(job, records),
                .mean_power = mean_power_of(job),
                .cpu_user = job.cpu_user,
                .cpu_system = job.cpu_system,
                .peak_rss_bytes = job.peak_rss_bytes,
-               .other_cores = {},
-               .code = 0,
-               .signal = {}};
+               .code = 0};
   if (job.energy) cost.uncertainty = job.uncertainty;
   for (const NodeReport& node : job.nodes) cost.energy_unknown += node.unknown + node.unmeasured;
   for (const Report* record : records) {

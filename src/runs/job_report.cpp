@@ -260,7 +260,6 @@ ReportedRun reported(const NamedRecord& run, bool is_counted) {
                        .host = record.host.name,
                        .rank = record.mpi ? record.mpi->rank : std::nullopt,
                        .energy = total.energy,
-                       .uncertainty = {},
                        .flags = total.flags,
                        .is_counted = is_counted};
   if (total.energy) reported.uncertainty = total.uncertainty;

@@ -11,6 +11,7 @@
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
 #include "sensors/refusals.hpp"
@@ -161,6 +162,13 @@ nlohmann::ordered_json json_of(const JobReport& report) {
           {"notes", report.notes}};
 }
 
+/// "at least 300 J ±2 J", "energy unknown".
+std::string energy_words(const JobReport& report) {
+  if (!report.energy) return fmt::format("energy {}", kUnknown);
+  return fmt::format("{}{}", is_job_lower_bound(report) ? kAtLeast : std::string_view(),
+                     to_text(*report.energy, report.uncertainty));
+}
+
 }  // namespace
 
 std::string headline_of(const JobReport& report) {
@@ -169,9 +177,7 @@ std::string headline_of(const JobReport& report) {
   std::string text = report.job.empty() ? "" : fmt::format("job {}: ", printable(report.job));
   text += counted(report.nodes.size(), node_word(report)) + ", " +
           counted(report.runs.size(), has_ranks ? "rank" : "run") + ", ";
-  if (!report.energy) return text + "no energy";
-  return text + (is_job_lower_bound(report) ? "at least " : "") +
-         to_text(*report.energy, report.uncertainty);
+  return text + energy_words(report);
 }
 
 const char* node_word(const JobReport& report) noexcept {
@@ -199,11 +205,12 @@ std::vector<std::string> node_cells(const NodeReport& node) {
   return {
       printable(node.name),
       fmt::format("{}", node.runs),
-      node.energy ? to_text(node.measured) : "-",
-      node.energy
-          ? (node.is_lower_bound() ? "at least " : "") + to_text(*node.energy, node.uncertainty)
-          : "unknown",
-      has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured) : "-",
+      node.energy ? to_text(node.measured) : std::string(kUnknownCell),
+      node.energy ? fmt::format("{}{}", node.is_lower_bound() ? kAtLeastCell : std::string_view(),
+                                to_text(*node.energy, node.uncertainty))
+                  : std::string(kUnknownCell),
+      has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured)
+               : std::string(kUnknownCell),
       joined(what, "; ")};
 }
 
@@ -224,10 +231,10 @@ std::string uncertainty_note(const JobReport& report) {
 std::vector<std::pair<std::string, std::string>> facts_of(const JobReport& report) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"time", to_text(Seconds(std::max(0.0, report.ended_unix_s - report.started_unix_s)))},
-      {"cpu", report.cpu ? to_text(*report.cpu) : "unknown"},
+      {"cpu", report.cpu ? to_text(*report.cpu) : std::string(kUnknown)},
       {"memory", report.peak_rss_bytes
                      ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"
-                     : "unknown"}};
+                     : std::string(kUnknown)}};
   if (report.gpu_time) {
     facts.emplace_back("gpus", fmt::format("{} GPU-hours", hours_text(*report.gpu_time)));
   }
@@ -248,9 +255,7 @@ std::string to_brief_text(const std::vector<JobReport>& reports) {
   for (const JobReport& report : reports) {
     text += report.job.empty() ? "no job" : fmt::format("job {}", printable(report.job));
     text += ": ";
-    text += report.energy ? (is_job_lower_bound(report) ? "at least " : "") +
-                                to_text(*report.energy, report.uncertainty)
-                          : "energy unknown";
+    text += energy_words(report);
     if (report.gpu_time) {
       text += fmt::format(", {} GPU-hours", hours_text(*report.gpu_time));
     }

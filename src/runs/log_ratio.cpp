@@ -83,7 +83,6 @@ LogRatio unpaired_log_ratio(const Series& a, const Series& b) {
   const EstimatedMean mean_a = estimated_mean(a.values);
   const EstimatedMean mean_b = estimated_mean(b.values);
   LogRatio ratio{.estimate = std::log(mean_b.value / mean_a.value),
-                 .interval = {},
                  .runs = std::min(a.values.size(), b.values.size())};
   if (ratio.runs < 2) return ratio;
   ratio.outliers = outliers_in(a, b);

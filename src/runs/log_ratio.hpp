@@ -20,7 +20,7 @@ struct Series {
 /// The natural logarithm of the mean of B by the mean of A.
 struct LogRatio {
   double estimate = 0.0;
-  std::optional<ConfidenceInterval> interval;  ///< 95 %; absent where there are too few runs
+  std::optional<ConfidenceInterval> interval{};  ///< 95 %; absent where there are too few runs
   double error = 0.0;  ///< standard error of the estimate; 0 without an interval
   /// Pairs, or runs of the command that has fewer.
   std::size_t runs = 0;

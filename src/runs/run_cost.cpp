@@ -161,7 +161,6 @@ RunCost cost_of(const Report& report) {
                .started_unix_s = report.started_unix_s,
                .wall = report.wall,
                .energy = total.energy,
-               .uncertainty = {},
                .energy_unknown = total.unknown,
                .energy_flags = total.flags,
                .mean_power = total.mean,

@@ -22,7 +22,7 @@ struct RunCost {
   double started_unix_s = 0.0;
   Seconds wall{0};
   std::optional<Joules> energy;
-  std::optional<Joules> uncertainty;          ///< k = 2; absent without energy
+  std::optional<Joules> uncertainty{};        ///< k = 2; absent without energy
   std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
   Seconds energy_unknown{0};                  ///< time that is not in the energy
   Flags energy_flags{};                       ///< of all domains in it
@@ -34,9 +34,9 @@ struct RunCost {
   std::optional<Seconds> cpu_system;
   std::optional<std::uint64_t> peak_rss_bytes;
   /// CPU cores that everything else on the machine used.
-  std::optional<double> other_cores;
+  std::optional<double> other_cores{};
   std::optional<int> code;
-  std::optional<int> signal;
+  std::optional<int> signal{};
 };
 
 [[nodiscard]] RunCost cost_of(const Report& report);

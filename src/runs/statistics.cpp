@@ -84,11 +84,9 @@ Summary summarize(std::span<const double> values, std::span<const double> uncert
   const auto [least, most] = std::ranges::minmax(values);
   Summary summary{.count = values.size(),
                   .mean = mean_of(values),
-                  .sd = {},
                   .median = median_of({values.begin(), values.end()}),
                   .min = least,
-                  .max = most,
-                  .mean95 = {}};
+                  .max = most};
   if (values.size() < 2) return summary;
   const auto count = static_cast<double>(values.size());
   summary.sd = sd_of(values, summary.mean);

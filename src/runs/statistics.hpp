@@ -23,12 +23,12 @@ struct ConfidenceInterval {
 struct Summary {
   std::size_t count = 0;
   double mean = 0.0;
-  std::optional<double> sd;  ///< standard deviation of the sample; absent for one value
+  std::optional<double> sd{};  ///< standard deviation of the sample; absent for one value
   double median = 0.0;
   double min = 0.0;
   double max = 0.0;
   std::optional<ConfidenceInterval>
-      mean95;  ///< 95 % interval of the mean, Student's t; absent for one value
+      mean95{};  ///< 95 % interval of the mean, Student's t; absent for one value
 };
 /// `uncertainties`: k = 2, of each value; empty: the values are exact. What they have in common is
 /// not known, and does not become less with more runs: their mean widens the interval.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
@@ -24,7 +23,7 @@ constexpr GaugeFacts mean_over(nanoseconds window, nanoseconds update) noexcept 
   return {.window = window, .update = every(update)};
 }
 
-constexpr GaugeFacts kUnknown{};
+constexpr GaugeFacts kNoFacts{};
 /// Stated to be a mean over a second. Of an A5000 it is (recorded beside a power meter, as below),
 /// ten H100 PCIe show 90 % of a step after 0.9 s, and Ada boards are reported to take longer: so it
 /// is taken for a filter that nobody has described.
@@ -59,18 +58,18 @@ struct Generation {
 
 // Both dimensions of the table from "Part-time Power Measurements" (arXiv 2312.02741), as its
 // authors' data have it: github.com/JimZeyuYang/GPU_Power_Benchmark, Overall_Results.xlsx.
-constexpr Generation kHopper = {kQuarter, kAverage, kUnknown, kUnknown, kAverage};
+constexpr Generation kHopper = {kQuarter, kAverage, kNoFacts, kNoFacts, kAverage};
 constexpr Generation kAmpereAndAda = {kWholeTime, kAverage, kAverage, kWholeTime, kAverage};
-constexpr Generation kA100 = {kQuarterOfA100, kUnknown, kQuarterOfA100, kQuarterOfA100,
+constexpr Generation kA100 = {kQuarterOfA100, kNoFacts, kQuarterOfA100, kQuarterOfA100,
                               kQuarterOfA100};
-constexpr Generation kTuring = {kWholeTime, kUnknown, kWholeTime, kWholeTime, kWholeTime};
-constexpr Generation kTuringBig = {kFifth, kUnknown, kFifth, kFifth, kFifth};
-constexpr Generation kVoltaAndPascal = {kHalf, kUnknown, kHalf, kHalf, kHalf};
-constexpr Generation kM40s = {kM40, kUnknown, kM40, kM40, kM40};
-constexpr Generation kTitanX = {kTitanXPascal, kUnknown, kTitanXPascal, kTitanXPascal,
+constexpr Generation kTuring = {kWholeTime, kNoFacts, kWholeTime, kWholeTime, kWholeTime};
+constexpr Generation kTuringBig = {kFifth, kNoFacts, kFifth, kFifth, kFifth};
+constexpr Generation kVoltaAndPascal = {kHalf, kNoFacts, kHalf, kHalf, kHalf};
+constexpr Generation kM40s = {kM40, kNoFacts, kM40, kM40, kM40};
+constexpr Generation kTitanX = {kTitanXPascal, kNoFacts, kTitanXPascal, kTitanXPascal,
                                 kTitanXPascal};
-constexpr Generation kK40 = {kLaggingK40, kUnknown, kLaggingK40, kLaggingK40, kLaggingK40};
-constexpr Generation kMaxwellAndKepler = {kLagging, kUnknown, kLagging, kLagging, kLagging};
+constexpr Generation kK40 = {kLaggingK40, kNoFacts, kLaggingK40, kLaggingK40, kLaggingK40};
+constexpr Generation kMaxwellAndKepler = {kLagging, kNoFacts, kLagging, kLagging, kLagging};
 
 struct KnownBoard {
   /// Words of the board's name, one after the other; # is a digit. The first line that fits counts.
@@ -157,7 +156,7 @@ GaugeFacts usage_of(const Generation& generation, std::optional<unsigned> branch
   };
   const bool never_changed =
       is_as_since(generation.usage_before_530) && is_as_since(generation.usage_of_530);
-  return never_changed ? generation.usage_since : kUnknown;
+  return never_changed ? generation.usage_since : kNoFacts;
 }
 
 }  // namespace

@@ -1,5 +1,10 @@
 // Numbers as people read them.
 
+/// An unknown value in a sentence.
+export const kUnknownWord = "unknown";
+/// An unknown value in a cell of a table.
+export const kUnknownCell = "-";
+
 /// At most as many decimals as `step` has.
 export function decimalsOf(step: number): number {
   return Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));

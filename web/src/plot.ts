@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 
 import {type Column, readColumns} from "./columns";
 import {color, Curve} from "./curve";
-import {time, watts} from "./format";
+import {kUnknownWord, time, watts} from "./format";
 
 /// What the drawing states about itself.
 interface Drawing {
@@ -138,7 +138,7 @@ export class LivePlot {
     const column = columns[i];
     const width = edges[1]! - edges[0]!;
     const when = `${time(edges[i]!, width, seconds)} to ${time(edges[i + 1]!, width, seconds)}`;
-    let what = "unknown";
+    let what = kUnknownWord;
     if (column && column.mean !== null) {
       const text = (steps: number) => watts(steps * step, step);
       what = text(column.mean);

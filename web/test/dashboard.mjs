@@ -45,7 +45,7 @@ async function eventually(page, source, why) {
 
 const isLive = (page) => eventually(page, `() => document.getElementById("state").textContent === "Live" &&
   document.querySelectorAll("#rows tr").length === 6 && document.getElementById("total").textContent.includes("W") &&
-  [...document.querySelectorAll("#rows tr")].every((row) => row.children[1].textContent !== "–")`,
+  [...document.querySelectorAll("#rows tr")].every((row) => row.children[1].textContent !== "-")`,
   "the page is live, with a value of each device");
 const rows = (page) => page.evaluate(`() => Object.fromEntries([...document.querySelectorAll("#rows tr")].map((row) =>
   [row.children[0].textContent, [...row.children].slice(1).map((cell) => cell.textContent)]))`);
@@ -103,7 +103,7 @@ const checks = {
     assert.ok(watts < 600, `${watts} J: since the page was opened, not since the daemon was started`);
     await page.evaluate(`() => document.getElementById("restart").click()`);
     const row = (await rows(page))["CPU package 0"];
-    assert.equal(row[2], "–", "counting starts again with the next reading");
+    assert.equal(row[2], "-", "counting starts again with the next reading");
     await page.close();
   },
 
@@ -239,7 +239,7 @@ const checks = {
     await eventually(page, `() => document.getElementById("state").textContent.startsWith("Not up to date") &&
       document.getElementById("total").textContent.includes("unknown")`, "the page says that it is cut off");
     const [power, , , , , , , state] = (await rows(page))["CPU package 0"];
-    assert.equal(power, "–");
+    assert.equal(power, "-");
     assert.match(state, /connection to the daemon was lost|does not answer/);
     await pause(3000);
     await daemon.start();
@@ -333,12 +333,12 @@ const checks = {
       assert.equal(cpu.title, "CPUs and memory");
       assert.equal(cpu.rows.length, 12, "ten groups, those for which there is no room, and the idle machine");
       assert.deepEqual(cpu.rows[0], [hostile, "", "20.0 W", "1.00 kJ", "33.2 %"]);
-      assert.deepEqual(cpu.rows[1], ["ended one", "it has ended", "–", "1.00 kJ", "33.2 %"]);
+      assert.deepEqual(cpu.rows[1], ["ended one", "it has ended", "-", "1.00 kJ", "33.2 %"]);
       assert.deepEqual(cpu.rows[10].slice(0, 4), ["6 more", "", "0.60 W", "6.00 J"]);
       const tenths = cpu.rows.reduce((sum, line) => sum + Math.round(10 * parseFloat(line[4])), 0);
       assert.equal(tenths, 1000, "the shares as they are printed");
       assert.deepEqual(cpu.all, ["75.0 W", "3.01 kJ", "100.0 %"]);
-      assert.deepEqual([gpu.title, gpu.all], ["GPU 0", ["–", "0.00 J", "–"]]);
+      assert.deepEqual([gpu.title, gpu.all], ["GPU 0", ["-", "0.00 J", "-"]]);
       assert.deepEqual(await findings(page), []);
       assert.ok(await page.evaluate("() => document.documentElement.scrollWidth") <= width);
       expectQuiet(page, url);
@@ -402,7 +402,7 @@ async function checkManyDevices() {
       await go();
       await eventually(page, `() => (window.heldSeconds ?? []).forEach((call) => call()) ||
         document.querySelectorAll("#rows tr").length === ${gpus + 4} &&
-        [...document.querySelectorAll("#rows tr")].every((row) => row.children[1].textContent !== "–")`, "all devices are shown");
+        [...document.querySelectorAll("#rows tr")].every((row) => row.children[1].textContent !== "-")`, "all devices are shown");
       // What it learns at its start is drawn at once.
       await pause(4000);
       await seconds(page, 4);
@@ -442,7 +442,7 @@ async function checkExpiry() {
     await isLive(page);
     await eventually(page, `() => document.getElementById("door").open &&
       document.getElementById("door-why").textContent.includes("expired")`, "a new token is asked for, with the reason");
-    assert.equal((await rows(page))["CPU package 0"][0], "–", "the power is unknown meanwhile");
+    assert.equal((await rows(page))["CPU package 0"][0], "-", "the power is unknown meanwhile");
     await enterToken(page, token(3600));
     await isLive(page);
     assert.equal(await page.evaluate(`() => document.getElementById("door").open`), false);
@@ -539,7 +539,7 @@ async function checkMachines() {
     await enterToken(page, token);
     await eventually(page, `() => document.querySelectorAll(".card").length === 12 &&
       document.querySelectorAll(".machine .state[data-state=live]").length === 2 &&
-      [...document.querySelectorAll("#rows tr:not(.machine-row)")].every((row) => row.children[1].textContent !== "–")`, "two are live");
+      [...document.querySelectorAll("#rows tr:not(.machine-row)")].every((row) => row.children[1].textContent !== "-")`, "two are live");
     const parts = await page.evaluate(`() => ({
       total: parseFloat(document.getElementById("total").textContent.replace("≥", "")),
       rows: [...document.querySelectorAll("#rows tr:not(.machine-row)")].map((row) => [row.children[0].textContent, parseFloat(row.children[1].textContent)]),

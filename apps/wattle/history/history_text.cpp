@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "base/json/json_write.hpp"
 #include "base/text/facts_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "output/energy_words.hpp"
 #include "report/report.hpp"
 #include "run_monitor/tables/time_text.hpp"
@@ -28,17 +30,21 @@ std::string start_text(double unix_s) {
   return text;
 }
 
-std::string exit_text_of(const RunSummary& run) {
+/// `unknown`: kUnknown or kUnknownCell.
+std::string exit_text_of(const RunSummary& run, std::string_view unknown) {
   if (run.signal) {
     const char* const name = ::sigabbrev_np(*run.signal);
     return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", *run.signal);
   }
-  return run.exit_code ? fmt::format("{}", *run.exit_code) : "-";
+  return run.exit_code ? fmt::format("{}", *run.exit_code) : std::string(unknown);
 }
 
-std::string energy_text_of(const RunSummary& run) {
-  if (!run.energy_j) return "-";
-  return (run.energy_is_lower_bound.value_or(false) ? "at least " : "") +
+/// `unknown` and `at_least`: as a sentence or a cell has them.
+std::string energy_text_of(const RunSummary& run, std::string_view unknown,
+                           std::string_view at_least) {
+  if (!run.energy_j) return std::string(unknown);
+  const std::string_view bound = run.energy_is_lower_bound.value_or(false) ? at_least : "";
+  return std::string(bound) +
          to_text(Joules(*run.energy_j), Joules(run.energy_uncertainty_j.value_or(0.0)));
 }
 
@@ -93,8 +99,9 @@ std::string list_text(const std::vector<RunSummary>& runs, std::size_t more,
     constexpr std::size_t kMostBytes = 120;
     std::string what = printable(run.command, kMostBytes);
     if (!run.tags.empty()) what += "  [" + tags_text(run.tags) + "]";
-    add({run.id, start_text(run.started_unix_s), to_text(Seconds(run.wall_s)), energy_text_of(run),
-         exit_text_of(run), what},
+    add({run.id, start_text(run.started_unix_s), to_text(Seconds(run.wall_s)),
+         to_style_characters(energy_text_of(run, kUnknownCell, kAtLeastCell), style),
+         exit_text_of(run, kUnknownCell), what},
         flags_of(run), false);
   }
   std::string text = table.text();
@@ -133,14 +140,16 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
     facts.emplace_back(label, value);
   };
   add("id", saved.id);
-  add("command", printable(run.command, std::string::npos) + ": exit " + exit_text_of(run));
+  add("command",
+      printable(run.command, std::string::npos) + ": exit " + exit_text_of(run, kUnknown));
   add("started", start_text(run.started_unix_s));
   add("time", to_text(report.wall));
   add("host", printable(run.host));
-  add("energy", run.energy_j ? energy_text_of(run) : "unknown");
+  add("energy", energy_text_of(run, kUnknown, kAtLeast));
   for (const DomainFigure& domain : report.energy.domains) {
     const EnergyFigure& figure = domain.figure;
-    std::string value = figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown";
+    std::string value =
+        figure.energy ? to_text(*figure.energy, figure.uncertainty) : std::string(kUnknown);
     if (domain.contained_in) value += ", in " + domain.contained_in->name();
     if (!figure.flags.none()) value += ", " + flags_text(figure.flags, ", ");
     add("  " + domain.domain.name(), value);
@@ -149,8 +158,8 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
   for (const Refusal& kind : total.missing) {
     add("", lack_of(total.covers, kind) + ": " + printable(kind.reason));
   }
-  add("cpu", run.cpu_s ? to_text(Seconds(*run.cpu_s)) : "unknown");
-  add("memory", run.peak_rss_bytes ? bytes_to_text(*run.peak_rss_bytes) : "unknown");
+  add("cpu", run.cpu_s ? to_text(Seconds(*run.cpu_s)) : std::string(kUnknown));
+  add("memory", run.peak_rss_bytes ? bytes_to_text(*run.peak_rss_bytes) : std::string(kUnknown));
   if (!saved.tags.empty()) add("tags", tags_text(saved.tags));
   if (!saved.directory.empty()) add("directory", printable(saved.directory));
   if (saved.git) add("git", commit_text(*saved.git));

@@ -9,6 +9,7 @@
 #include "base/json/json_write.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 
 namespace wattle::app {
 namespace {
@@ -49,12 +50,12 @@ Json domain_json(const CalibrationReport& report, const CalibratedDomain& domain
 }
 
 std::string gain_text(const CalibratedDomain& domain) {
-  if (!domain.gain) return "-";
+  if (!domain.gain) return std::string(kUnknownCell);
   return fmt::format("{:.4g} ±{:.2g}", domain.gain->value, domain.gain->uncertainty);
 }
 
 std::string lag_text(const CalibratedDomain& domain) {
-  if (!domain.lag_s) return "-";
+  if (!domain.lag_s) return std::string(kUnknownCell);
   return fmt::format("{:.2f} ±{:.2f} s", domain.lag_s->value, domain.lag_s->uncertainty);
 }
 
@@ -63,9 +64,10 @@ std::string rows_text(const CalibrationReport& report) {
       fmt::format("{:<16}{:<11}{:<16}{:<15}{}\n", "sensor", "verdict", "gain", "lag", "sensor ±");
   for (const CalibratedDomain& domain : report.calibration.domains) {
     const auto percent = known_percent(report, domain);
-    text += fmt::format("{:<16}{:<11}{:<16}{:<15}{}\n", domain.name, to_string(domain.verdict),
-                        gain_text(domain), lag_text(domain),
-                        percent ? fmt::format("{:.2g} %", std::ceil(*percent)) : "-");
+    text += fmt::format(
+        "{:<16}{:<11}{:<16}{:<15}{}\n", domain.name, to_string(domain.verdict), gain_text(domain),
+        lag_text(domain),
+        percent ? fmt::format("{:.2g} %", std::ceil(*percent)) : std::string(kUnknownCell));
     if (!domain.reason.empty()) text += fmt::format("  {}\n", domain.reason);
   }
   return text;

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/json/json_write.hpp"
 #include "base/text/quantity.hpp"
+#include "base/text/unknown.hpp"
 #include "sampling/measured_window.hpp"
 
 namespace wattle::app {
@@ -48,7 +49,7 @@ std::string cross_check_text(const CrossChecks& measured) {
   std::string text = fmt::format("\ncross-check over {}\n", to_text(measured.length));
   for (const CrossCheck& check : measured.checks) {
     const auto side = [](const std::string& source, const std::optional<Joules>& energy) {
-      return fmt::format("{} {}", source, energy ? to_text(*energy) : "unknown");
+      return fmt::format("{} {}", source, energy ? to_text(*energy) : std::string(kUnknown));
     };
     text += fmt::format("{}\t{}, {} ", check.domain.name(), side(check.source, check.energy),
                         side(check.other_source, check.other_energy));

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "cli/answer.hpp"
 #include "cli/waiting.hpp"
 #include "monitor/track_options.hpp"
@@ -118,13 +119,14 @@ std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
   std::string text = "\nEnergy of this machine in that time:";
   for (const DomainEnergy& domain : usage.energy->domains) {
     const MeasuredEnergy& energy = domain.energy;
-    text += fmt::format("\n   {}: {}", domain.domain,
-                        energy.energy ? to_text(*energy.energy, energy.uncertainty) : "unknown");
+    text += fmt::format(
+        "\n   {}: {}", domain.domain,
+        energy.energy ? to_text(*energy.energy, energy.uncertainty) : std::string(kUnknown));
     if (energy.unknown > Seconds(0)) text += fmt::format(", {} unknown", to_text(energy.unknown));
     if (!energy.flags.none()) text += ", " + flags_text(energy.flags, ", ");
     if (!domain.contained_in.empty()) text += " (in " + domain.contained_in + ")";
   }
-  if (usage.energy->domains.empty()) text += " unknown";
+  if (usage.energy->domains.empty()) text += fmt::format(" {}", kUnknown);
   text += not_measured_text(usage.energy->refused);
   if (!hint.empty() && !covers_cpu(*usage.energy)) text += fmt::format("\n     or: {}", hint);
   return text;

@@ -14,6 +14,7 @@
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -126,7 +127,7 @@ PathValues path_values(const Job& job, const std::string& host, int pid) {
 
 std::string host_name() {
   const std::string host = this_host();
-  return host.empty() ? "unknown" : host;
+  return host.empty() ? std::string(kUnknown) : host;
 }
 
 std::string expand_path(std::string_view path, const PathValues& values) {

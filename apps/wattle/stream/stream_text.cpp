@@ -208,7 +208,7 @@ std::string unknown_text(const MeasuredEnergy& energy) {
 }
 
 std::string energy_text(const MeasuredEnergy& energy) {
-  return energy.energy ? to_text(*energy.energy, energy.uncertainty) : "-";
+  return energy.energy ? to_text(*energy.energy, energy.uncertainty) : std::string(kUnknownCell);
 }
 
 Writer powers(const StreamTable& table, const TextStyle& style) {
@@ -228,11 +228,15 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
   };
   writer.sum = [table, style](const StreamSum& sum) {
     const auto cell = [&](bool is_lower_bound, const std::string& number) {
-      return to_style_characters((is_lower_bound && number != "-" ? "≥" : "") + number, style);
+      return to_style_characters(
+          (is_lower_bound && number != kUnknownCell ? std::string(kAtLeastCell) : std::string()) +
+              number,
+          style);
     };
-    StreamRow row{.numbers = {cell(sum.is_power_lower_bound(),
-                                   sum.power_w ? to_text(Watts(*sum.power_w)) : "-")},
-                  .remark = missing_text(sum, sum.powers_missing)};
+    StreamRow row{
+        .numbers = {cell(sum.is_power_lower_bound(),
+                         sum.power_w ? to_text(Watts(*sum.power_w)) : std::string(kUnknownCell))},
+        .remark = missing_text(sum, sum.powers_missing)};
     if (!table.shows_energy) return row;
     row.numbers.push_back(cell(sum.is_energy_lower_bound(), energy_text(sum.energy)));
     row.remark = joined({unknown_text(sum.energy), row.remark});
@@ -284,7 +288,7 @@ double mean_limit(const StreamedPower& total) {
 /// A mean power has no digit that its energy's uncertainty does not support, which counts as
 /// `limit` if it is larger.
 std::string mean_text(const std::optional<Uncertain>& mean, double limit) {
-  if (!mean) return "-";
+  if (!mean) return std::string(kUnknownCell);
   const double uncertainty = std::min(shown_mean(*mean).uncertainty, limit);
   return rounded_text(Watts(mean->value), Watts(uncertainty));
 }
@@ -302,14 +306,15 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
         .numbers = {to_style_characters(energy_text(energy), style),
                     mean_text(uncertain_power(energy, elapsed), limit)},
         .remark = joined({unknown_text(energy), flags_text(energy.flags, ", "), device.reason})};
-    if (!energy.energy && device.reason.empty()) row.remark = joined({kUnknown, row.remark});
     return row;
   };
   writer.sum = [style, limit](const StreamSum& sum) {
     const bool is_lower_bound = sum.energy.energy && sum.is_energy_lower_bound();
     return StreamRow{
         .numbers = {to_style_characters(
-                        (is_lower_bound ? "at least " : "") + energy_text(sum.energy), style),
+                        fmt::format("{}{}", is_lower_bound ? kAtLeastCell : std::string_view(),
+                                    energy_text(sum.energy)),
+                        style),
                     mean_text(sum.mean, limit)},
         .remark = joined({unknown_text(sum.energy), missing_text(sum, sum.energies_missing)})};
   };

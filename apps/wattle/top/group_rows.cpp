@@ -202,7 +202,7 @@ struct PackageEnergy {
 std::string why_not_divided(const PackageEnergy& cpus, const TopObservation& seen, Seconds length) {
   if (!seen.idle) return "no baseline";
   if (!cpus.missing.empty()) {
-    return fmt::format("the power of {} is not known", joined(cpus.missing, ", "));
+    return fmt::format("the power of {} is unknown", joined(cpus.missing, ", "));
   }
   if (*cpus.known < seen.idle->low * length)
     return "less power than the baseline of the idle machine";
@@ -228,7 +228,7 @@ bool divide_power(DividedRows& rows, const TopObservation& seen, Seconds length)
     if (!device.is_counted || !device.machine.empty()) continue;
     if (device.is_gpu) gpus.add_memory(device);
     if (!device.power && device.is_gpu) {
-      rows.notes.push_back(fmt::format("the power of {} is not known", device.name));
+      rows.notes.push_back(fmt::format("the power of {} is unknown", device.name));
     } else if (!device.power) {
       cpus.missing.push_back(device.name);
     }

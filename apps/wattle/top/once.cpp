@@ -16,6 +16,7 @@
 #include "base/json/json_write.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text_style.hpp"
+#include "base/text/unknown.hpp"
 #include "cli/privileges.hpp"
 #include "cli/waiting.hpp"
 #include "estimate/baseline.hpp"
@@ -136,7 +137,7 @@ void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& e
 }
 
 std::string row_energy(const GroupRow& group) {
-  return group.energy ? range_text(*group.energy) : "-";
+  return group.energy ? range_text(*group.energy) : std::string(kUnknownCell);
 }
 
 std::string text_of(const Seen& seen, const TextStyle& style) {

@@ -86,7 +86,7 @@ constexpr std::string_view kNamesOf = "groups";
 template <>
 constexpr std::string_view kNamesOf<GpuProcess> = "processes";
 
-constexpr std::string_view kNotKnownNow = "its energy was not known in the last interval";
+constexpr std::string_view kNotKnownNow = "its energy was unknown in the last interval";
 
 JsonRow row_of(const SharedEnergy& shares, const CgroupGroup& group) {
   return {.kind = name_of(group.kind), .group = group.name, .label = label_of(shares, group)};

@@ -25,7 +25,7 @@ namespace wattle::daemon {
 namespace {
 
 constexpr std::string_view kFormat = "wattled-settings/1";
-constexpr std::string_view kUnknown = "-";
+constexpr std::string_view kNoValue = "-";
 constexpr std::array<std::string_view, kSettingKinds> kKindNames = {
     "power_limit_mw", "persistence_mode", "gpu_clocks", "memory_clocks"};
 
@@ -41,7 +41,7 @@ std::optional<ChangedSetting> parse_line(const std::string& line) {
   std::string kind;
   std::string set;
   if (!(words >> change.device >> kind >> change.before >> set)) return std::nullopt;
-  if (set != kUnknown) {
+  if (set != kNoValue) {
     change.set = parse_unsigned<std::uint64_t>(set);
     if (!change.set) return std::nullopt;
   }
@@ -192,7 +192,7 @@ int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
   for (const ChangedSetting& change : changed) {
     text += fmt::format("{} {} {} {}\n", change.device,
                         kKindNames.at(static_cast<std::size_t>(change.kind)), change.before,
-                        change.set ? std::to_string(*change.set) : std::string(kUnknown));
+                        change.set ? std::to_string(*change.set) : std::string(kNoValue));
   }
   if (write_) return write_(path_, text);
   // Replaces a link, does not follow it.

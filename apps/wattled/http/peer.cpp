@@ -10,13 +10,15 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/text/unknown.hpp"
+
 namespace wattle::daemon {
 namespace {
 
 std::string text_of(int family, const void* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const char* const done = ::inet_ntop(family, address, text.data(), text.size());
-  return done != nullptr ? done : "?";
+  return done != nullptr ? done : std::string(kUnknown);
 }
 
 /// Every local user has all loopback addresses.
@@ -42,14 +44,14 @@ std::string address_text(const sockaddr_storage& address) {
     const auto v4 = as<sockaddr_in>(address);
     return text_of(AF_INET, &v4.sin_addr);
   }
-  if (address.ss_family != AF_INET6) return "?";
+  if (address.ss_family != AF_INET6) return std::string(kUnknown);
   const auto v6 = as<sockaddr_in6>(address);
   return text_of(AF_INET6, &v6.sin6_addr);
 }
 
 std::string client_of(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) return client_of(as<sockaddr_in>(address).sin_addr);
-  if (address.ss_family != AF_INET6) return "?";
+  if (address.ss_family != AF_INET6) return std::string(kUnknown);
   in6_addr network = as<sockaddr_in6>(address).sin6_addr;
   if (IN6_IS_ADDR_LOOPBACK(&network)) return kThisMachine;
   if (IN6_IS_ADDR_V4MAPPED(&network)) {
@@ -66,7 +68,7 @@ std::string client_of(const sockaddr_storage& address) {
 Peer peer_of(const ListeningSocket& listener, int fd) {
   Peer peer{.is_local_socket = listener.is_local_socket,
             .at_loopback = listener.is_loopback,
-            .name = "?"};
+            .name = std::string(kUnknown)};
   if (listener.is_local_socket) {
     ucred credentials{};
     socklen_t length = sizeof credentials;

@@ -23,7 +23,7 @@ struct Peer {
 /// The peer of `fd`, a connection accepted at `listener`.
 [[nodiscard]] Peer peer_of(const ListeningSocket& listener, int fd);
 
-/// The address as text: "127.0.0.1", "2001:db8::1"; "?" for any other family.
+/// The address as text: "127.0.0.1", "2001:db8::1"; "unknown" for any other family.
 [[nodiscard]] std::string address_text(const sockaddr_storage& address);
 
 /// `Peer::client` of an address: "192.0.2.1", "2001:db8::/64"; "127.0.0.1" for every loopback

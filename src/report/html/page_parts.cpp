@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text/quantity.hpp"
+#include "base/text/unknown.hpp"
 
 namespace wattle::html {
 namespace {
@@ -55,7 +56,7 @@ std::string mean_text(const PowerCourse& course, const std::vector<PowerColumn>&
     energy += *columns[i].mean * length;
     uncertainty += columns[i].uncertainty * length;
   }
-  if (known_s <= 0.0) return "unknown";
+  if (known_s <= 0.0) return std::string(kUnknown);
   return rounded_text(energy / Seconds(known_s), uncertainty / Seconds(known_s));
 }
 
@@ -94,7 +95,7 @@ std::optional<Watts> highest_of(const std::vector<PowerColumn>& columns) {
 PowerPlot power_plot(const PowerCourse& course, const std::vector<PowerColumn>& columns,
                      PlotWords words, Watts scale) {
   const Extremes found = extremes_of(columns, course.column / course.step);
-  std::string summary = "unknown";
+  std::string summary(kUnknown);
   if (found.lowest && found.highest) {
     summary = fmt::format("Mean {}; {} to {} over {}",
                           words.mean.empty() ? mean_text(course, columns) : words.mean,

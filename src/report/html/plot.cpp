@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/text/quantity.hpp"
+#include "base/text/unknown.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/figure.hpp"
 
@@ -254,8 +255,8 @@ std::string values_row(const PlotTableRow& row, Seconds from, Seconds to, Second
   const std::string time =
       fmt::format("{} to {}", time_label(from, each, length), time_label(to, each, length));
   if (row.known == 0) {
-    return fmt::format("<tr><th scope=\"row\">{}</th><td>unknown</td><td>-</td><td>-</td></tr>\n",
-                       time);
+    return fmt::format("<tr><th scope=\"row\">{0}</th><td>{1}</td><td>{1}</td><td>{1}</td></tr>\n",
+                       time, kUnknownCell);
   }
   return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", time,
                      to_text(Watts(row.sum_w / static_cast<double>(row.known))),

@@ -132,9 +132,11 @@ void add_phases(Page& page, const PhasesReport& phases) {
         {std::move(name), phase.parent ? phases.rows.at(*phase.parent).name : "",
          to_text(phase.time),
          total.energy ? to_text(*total.energy, total.uncertainty) : std::string(kUnknownCell),
-         is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : "-",
-         phase.cpu ? to_text(*phase.cpu) : "-",
-         phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : "-"});
+         is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time)
+                    : std::string(kUnknownCell),
+         phase.cpu ? to_text(*phase.cpu) : std::string(kUnknownCell),
+         phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes)
+                                 : std::string(kUnknownCell)});
   }
   page.blocks.emplace_back(Heading{"Phases"});
   page.blocks.emplace_back(std::move(table));

@@ -83,23 +83,19 @@ Json command_json(const BenchCommand& command) {
 }
 
 Json comparisons_json(const BenchRecord& bench, const std::vector<ReferenceComparison>& found) {
-  Json list = Json::array();
-  for (const ReferenceComparison& one : found) {
-    list.push_back(
-        comparison_json(one.comparison, bench.commands[bench.reference].name, one.command->name));
-  }
-  return list;
+  return json_list(found, [&](const ReferenceComparison& one) {
+    return comparison_json(one.comparison, bench.commands[bench.reference].name, one.command->name);
+  });
 }
 
 Json bench_host_json(const Host& host) {
-  Json gpus = Json::array();
-  for (const GpuUsage& gpu : host.gpus.value_or(std::vector<GpuUsage>{})) {
-    gpus.push_back({{"model", text_or_null(gpu.info.model)}});
-  }
+  const auto gpu_json = [](const GpuUsage& gpu) {
+    return Json{{"model", text_or_null(gpu.info.model)}};
+  };
   return {{"name", host.name},
           {"boot_id", text_or_null(host.boot_id)},
           {"cpu", text_or_null(host.cpu)},
-          {"gpus", std::move(gpus)}};
+          {"gpus", json_list(host.gpus.value_or(std::vector<GpuUsage>{}), gpu_json)}};
 }
 
 /// The reverse, of as many runs as have a time. Other arrays may be shorter, or missing.
@@ -140,8 +136,6 @@ BenchCommand recorded_command(const Json& json, const std::string& name) {
 }  // namespace
 
 std::string to_json(const BenchRecord& bench) {
-  Json results = Json::array();
-  for (const BenchCommand& command : bench.commands) results.push_back(command_json(command));
   const std::vector<ReferenceComparison> found = comparisons_with_reference(bench, kCosts);
   const bool has_reference = bench.reference < bench.commands.size();
   const Json json = {
@@ -160,7 +154,7 @@ std::string to_json(const BenchRecord& bench) {
        {{"scope", "machine"},
         {"covers", bench.energy_covers},
         {"missing", missing_kinds_json(bench.energy_missing)}}},
-      {"results", std::move(results)},
+      {"results", json_list(bench.commands, command_json)},
       {"comparisons", comparisons_json(bench, found)},
       {"notes", notes_on_claims(bench, found)},
       {"warnings", bench.warnings}};

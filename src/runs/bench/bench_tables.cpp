@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/bench/bench_text.hpp"
 #include "runs/statistics.hpp"
@@ -77,7 +78,7 @@ std::vector<std::string> flags_of(const std::vector<RunCost>& runs) {
 
 /// "50.1 J ±0.4 J": mean and standard deviation of the runs; "-" where nothing is known.
 std::string mean_and_sd(Cost cost, const std::vector<double>& values) {
-  if (values.empty()) return "-";
+  if (values.empty()) return std::string(kUnknownCell);
   const Summary summary = summarize(values);
   const std::string mean = text_of(cost, summary.mean);
   return summary.sd ? fmt::format("{} ± {}", mean, text_of(cost, *summary.sd)) : mean;
@@ -86,19 +87,19 @@ std::string mean_and_sd(Cost cost, const std::vector<double>& values) {
 /// "49.9 J to 50.1 J", with the ± of the measurements, and the flags of all runs.
 std::string mean95_and_flags(const std::vector<RunCost>& runs) {
   const std::optional<Summary> summary = summary_of(Cost::energy, runs);
-  if (!summary) return "-";
+  if (!summary) return std::string(kUnknownCell);
   const std::string flags = printable(joined(flags_of(runs), ", "));
   const std::string interval = mean95_text(Cost::energy, *summary);
   return flags.empty() ? interval : fmt::format("{} ({})", interval, flags);
 }
 
-/// B compared with the reference, in percent with the interval; "-" where it is not known.
+/// B compared with the reference, in percent with the interval; "-" where it is unknown.
 std::string change_cell(const BenchRecord& bench, const BenchCommand& command, Cost cost) {
-  if (bench.reference >= bench.commands.size()) return "-";
+  if (bench.reference >= bench.commands.size()) return std::string(kUnknownCell);
   const BenchCommand& reference = bench.commands[bench.reference];
   if (&reference == &command) return "reference";
   const Comparison found = compare(cost, reference.runs, command.runs, bench.is_interleaved);
-  if (!found.ratio) return "-";
+  if (!found.ratio) return std::string(kUnknownCell);
   return change_text(*found.ratio);
 }
 

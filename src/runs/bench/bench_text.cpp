@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/bench/scan_table.hpp"
@@ -60,14 +61,14 @@ std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs)
   const auto text = [&](double value) { return text_of(cost, value); };
   return {std::move(name),
           text(summary.mean),
-          summary.sd ? "± " + text(*summary.sd) : "-",
+          summary.sd ? "± " + text(*summary.sd) : std::string(kUnknownCell),
           text(summary.median),
           text(summary.min) + " .. " + text(summary.max),
           mean95_text(cost, summary)};
 }
 
 std::string mean95_text(Cost cost, const Summary& summary) {
-  if (!summary.mean95) return "-";
+  if (!summary.mean95) return std::string(kUnknownCell);
   return text_of(cost, std::max(0.0, summary.mean95->low)) + " to " +
          text_of(cost, summary.mean95->high);
 }

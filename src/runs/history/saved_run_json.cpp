@@ -99,12 +99,11 @@ Json columns_json(const std::vector<PowerColumn>& columns) {
 
 Json series_json(const std::optional<PowerCourse>& series) {
   if (!series) return nullptr;
-  Json domains = Json::array();
-  for (const DomainCourse& domain : series->domains) {
+  Json domains = json_list(series->domains, [](const DomainCourse& domain) {
     Json json = {{"name", domain.name}};
     json.update(columns_json(domain.columns));
-    domains.push_back(std::move(json));
-  }
+    return json;
+  });
   return {{"length_s", whole_nanoseconds(series->length)},
           {"column_s", whole_nanoseconds(series->column)},
           {"step_s", whole_nanoseconds(series->step)},

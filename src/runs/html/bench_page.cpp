@@ -138,7 +138,6 @@ Page page_of(const BenchRecord& bench) {
       .title = title_of(bench),
       .subtitle = subtitle_of({"host " + bench.host.name, bench.host.cpu,
                                utc_text(bench.started_unix_s), to_text(length)}),
-      .blocks = {},
       .footer = fmt::format("wattle {}. The same numbers for programs, with every run: wattle "
                             "bench --export-json FILE.",
                             version())};

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,8 +35,7 @@ Table table_of(const ComparedRuns& pair, const ComparedNames& names) {
                           {names.a, true},
                           {"± sd", true},
                           {names.b, true},
-                          {"± sd", true}},
-              .rows = {}};
+                          {"± sd", true}}};
   for (const Comparison& comparison : pair.comparisons) {
     table.rows.push_back(compared_cells(comparison.cost, pair));
     table.rows.back().insert(table.rows.back().begin() + 1, change_text(*comparison.ratio));
@@ -76,7 +74,6 @@ Page page_of(const RunSource& a, const RunSource& b, const std::vector<ComparedR
   constexpr std::size_t kMostOfBoth = 500;
   Page page{.title = fmt::format("{} compared with {}", b.name, a.name),
             .subtitle = machines_of(all),
-            .blocks = {},
             .footer = fmt::format(
                 "wattle {}. The same numbers for programs: wattle compare --json.", version())};
   for (const ComparedRuns& pair : all) {

@@ -149,11 +149,8 @@ DotPlot change_plot(std::string name, const std::vector<NamedRatio>& all) {
   const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
   std::vector<std::string> sentences;
   for (const auto& [row_name, ratio] : all) {
-    DotPlot::DotRow row{.name = row_name,
-                        .text = change_text(ratio),
-                        .dots = {},
-                        .runs = 0,
-                        .mark = percent(ratio.estimate)};
+    DotPlot::DotRow row{
+        .name = row_name, .text = change_text(ratio), .runs = 0, .mark = percent(ratio.estimate)};
     if (ratio.interval)
       row.interval = {percent(ratio.interval->low), percent(ratio.interval->high)};
     sentences.push_back(fmt::format("{}: {}.", row_name, row.text));
@@ -172,7 +169,6 @@ void add_runs_table(Page& page, const NamedRuns& runs, std::size_t most) {
                           {"CPU time", true},
                           {"peak memory", true},
                           {"end"}},
-              .rows = {},
               .is_folded = true};
   for (std::size_t i = 0; i < std::min(runs.runs.size(), most); ++i) {
     const RunCost& run = runs.runs[i];

@@ -6,6 +6,7 @@
 
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/html/page_parts.hpp"
 #include "runs/html/result_pages.hpp"
 #include "runs/job_report_text.hpp"
@@ -40,7 +41,7 @@ void add_nodes(Page& page, const JobReport& report) {
 
 std::string known_note(std::size_t known, std::size_t counted) {
   return fmt::format(
-      "Not known for {} of {} runs: it is kept with saved runs (wattle run --save) and their "
+      "Unknown for {} of {} runs: it is kept with saved runs (wattle run --save) and their "
       "export, not in the file of --json.",
       counted - known, counted);
 }
@@ -102,9 +103,11 @@ void add_runs(Page& page, const JobReport& report) {
               .rows = {}};
   for (std::size_t i = 0; i < std::min(report.runs.size(), kMostListedOfJob); ++i) {
     const ReportedRun& run = report.runs[i];
-    table.rows.push_back({run.name, run.host, run.rank ? fmt::format("{}", *run.rank) : "-",
-                          run.energy ? to_text(*run.energy) : "not measured",
-                          run.energy && !run.is_counted ? "overlaps another run, not added" : ""});
+    table.rows.push_back({run.name, run.host, run.rank ? fmt::format("{}", *run.rank) : std::string(kUnknownCell),
+                          run.energy ? to_text(*run.energy) : std::string(kUnknownCell),
+                          !run.energy       ? "not measured"
+                          : !run.is_counted ? "overlaps another run, not added"
+                                            : ""});
   }
   page.blocks.emplace_back(Heading{"Runs"});
   page.blocks.emplace_back(std::move(table));

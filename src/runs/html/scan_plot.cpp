@@ -56,10 +56,7 @@ std::optional<CurvePlot> scan_plot(const BenchRecord& bench) {
   if (!parameter) return std::nullopt;
   double highest = 0.0;
   CurvePlot plot{.name = fmt::format("{} over {}", name_of(cost), *parameter),
-                 .x_name = *parameter,
-                 .unit = {},
-                 .curves = {},
-                 .summary = {}};
+                 .x_name = *parameter};
   for (const BenchCommand* command : commands) {
     const Summary summary = summarize(values_of(cost, command->runs));
     highest = std::max(highest, summary.mean);

@@ -13,13 +13,14 @@
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::perf {
 namespace {
 
 std::string proc_line(const System& system, const char* file) {
-  return printable(read_line((system.procfs / file).string()).value_or("unknown"));
+  return printable(read_line((system.procfs / file).string()).value_or(std::string(kUnknown)));
 }
 
 /// The error when an event was opened.

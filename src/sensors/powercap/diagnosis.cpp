@@ -11,6 +11,7 @@
 
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
+#include "base/text/unknown.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/machine_extent.hpp"
 
@@ -32,7 +33,7 @@ SensorRefusal refusal(std::string subject, std::string reason, std::string proof
 
 std::string kernel_release() {
   utsname name{};
-  return ::uname(&name) == 0 ? static_cast<const char*>(name.release) : "unknown";
+  return ::uname(&name) == 0 ? static_cast<const char*>(name.release) : std::string(kUnknown);
 }
 
 /// The mounted path that hides powercap's zones from this container; empty where none does.

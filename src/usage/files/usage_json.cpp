@@ -12,6 +12,7 @@
 
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "usage/files/usage_fields.hpp"
 #include "wattle/wattle.hpp"
 
@@ -75,7 +76,7 @@ std::string short_number(double value) {
 }
 
 std::string value_text(const Json& value) {
-  if (value.is_null()) return "unknown";
+  if (value.is_null()) return std::string(kUnknown);
   if (value.is_number_float()) return short_number(value.get<double>());
   return printable(value.is_string() ? value.get<std::string>() : dumped(value));
 }

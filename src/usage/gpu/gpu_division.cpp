@@ -10,7 +10,7 @@ namespace {
 GpuParts parts_of_nobody(const std::optional<double>& utilization_percent) {
   constexpr double kIdleBelow = 1.0;  // drivers show whole percents
   if (!utilization_percent) {
-    return {.unknown = "no process is listed, and its utilization is not known"};
+    return {.unknown = "no process is listed, and its utilization is unknown"};
   }
   if (*utilization_percent < kIdleBelow) return {};
   return {.unknown = "it is in use, but no process is listed"};

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -45,8 +44,7 @@ LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
                    .name = process.name,
                    .ended = process.state == 'Z',
                    .cpu_user = ClockTicks(process.user + process.waited_user),
-                   .cpu_system = ClockTicks(process.system + process.waited_system),
-                   .peak_rss_bytes = std::nullopt};
+                   .cpu_system = ClockTicks(process.system + process.waited_system)};
   live.minor_faults =
       static_cast<std::uint64_t>(process.minor_faults + process.waited_minor_faults);
   live.major_faults =

@@ -60,7 +60,7 @@ struct LiveProcess {
   bool ended = false;   ///< a zombie: it uses nothing more
   Seconds cpu_user{0};  ///< its own, and of those that it waited for
   Seconds cpu_system{0};
-  std::optional<std::uint64_t> peak_rss_bytes;
+  std::optional<std::uint64_t> peak_rss_bytes{};
   std::uint64_t minor_faults = 0;  ///< as the times
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;  ///< of its first thread, the only one that is read

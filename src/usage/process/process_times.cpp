@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "base/cpu_time.hpp"
 #include "base/files/file.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "usage/cgroup/cgroup_tree.hpp"
 #include "usage/process/procfs.hpp"
 
@@ -72,7 +72,7 @@ std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
 
 std::string UserNames::of(const System& system, pid_t pid) {
   struct stat folder {};
-  if (::stat(folder_of(system, pid).c_str(), &folder) != 0) return "?";
+  if (::stat(folder_of(system, pid).c_str(), &folder) != 0) return std::string(kUnknown);
   const auto known = names_.find(folder.st_uid);
   if (known != names_.end()) return known->second;
   std::array<char, 4096> buffer;
@@ -86,7 +86,7 @@ std::string UserNames::of(const System& system, pid_t pid) {
 
 std::string cgroup_of(const System& system, pid_t pid) {
   const auto text = read_file(folder_of(system, pid) + "/cgroup");
-  if (!text) return "?";
+  if (!text) return std::string(kUnknown);
   std::string_view rest = *text;
   while (!rest.empty()) {
     const std::string_view path = cpu_group_in(take_line(rest));

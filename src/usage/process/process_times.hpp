@@ -40,7 +40,7 @@ struct ProcessUse {
 /// Threads: one at a time.
 class UserNames {
  public:
-  /// "alice", or "1000" for a user without a name; "?" for a process that is gone.
+  /// "alice", or "1000" for a user without a name; "unknown" for a process that is gone.
   [[nodiscard]] std::string of(const System& system, pid_t pid);
 
  private:
@@ -48,7 +48,7 @@ class UserNames {
 };
 
 /// The path of its control group, of version 2 or of the controller "cpu": "/user.slice/a.scope";
-/// "/" where there is none, "?" for a process that is gone. Whole, however long it is.
+/// "/" where there is none, "unknown" for a process that is gone. Whole, however long it is.
 [[nodiscard]] std::string cgroup_of(const System& system, pid_t pid);
 /// The container in the path of a control group, by the first 12 digits of its number; empty where
 /// the path names none. Docker, containerd, CRI-O and Podman put 64 hexadecimal digits there.

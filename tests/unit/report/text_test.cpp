@@ -45,9 +45,9 @@ TEST(ReportText, WithAnEstimate) { expect_golden("estimated.txt", text_of(estima
 
 TEST(ReportText, WithoutAShareSaysWhy) {
   Report report = measured();
-  report.share = EnergyShare{.unknown = "the CPU time of the whole machine is not known"};
+  report.share = EnergyShare{.unknown = "the CPU time of the whole machine is unknown"};
   EXPECT_THAT(text_of(report), testing::HasSubstr("no share of this command: the CPU time of the "
-                                                  "whole machine is not known"));
+                                                  "whole machine is unknown"));
 }
 
 TEST(ReportText, WithAShare) { expect_golden("shared.txt", text_of(shared())); }

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -89,6 +92,47 @@ TEST(BenchText, FitsATerminal) {
 TEST(BenchText, EndsAScanWithATable) {
   const std::string text = text_of(scan_of_threads({{"1", 100.0}, {"4", 50.0}}), {.width = 80});
   EXPECT_THAT(text, testing::EndsWith("150.0 ms ± 0.000 ms  100 % more, 2.0 times\n")) << text;
+}
+
+/// The times of a text as (value, last digit) in milliseconds; those after ± are left out.
+std::vector<std::pair<double, double>> times_in(const std::string& text) {
+  static const std::regex kTime(R"((± )?([0-9]+)(?:\.([0-9]+))? (ms|s)\b)");
+  std::vector<std::pair<double, double>> times;
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), kTime);
+       it != std::sregex_iterator(); ++it) {
+    if ((*it)[1].matched) continue;
+    const double unit_ms = (*it)[4] == "s" ? 1000.0 : 1.0;
+    const std::string decimals = (*it)[3];
+    const double digit = std::pow(10.0, -static_cast<double>(decimals.size()));
+    times.emplace_back(std::stod((*it)[2].str() + "." + decimals) * unit_ms, digit * unit_ms);
+  }
+  return times;
+}
+
+/// "150 ms" beside "130.2 ms" would be one known to 1 ms, and one to 0.1 ms.
+TEST(BenchText, HasFourDigitsOfEachTimeWhateverTheyAre) {
+  std::mt19937 random(20261129);
+  std::uniform_real_distribution<double> decades(0.4, 5.7);  // 2.5 ms to 500 s
+  std::uniform_int_distribution<int> is_round(0, 1);
+  std::size_t seen = 0;
+  for (int round = 0; round < 300; ++round) {
+    BenchRecord bench = scan_of_threads({{"1", 100.0}, {"2", 50.0}});
+    for (BenchCommand& command : bench.commands) {
+      double wall_ms = std::pow(10.0, decades(random));
+      if (is_round(random) == 1) wall_ms = std::round(wall_ms);
+      for (std::size_t run = 0; run < command.runs.size(); ++run) {
+        command.runs[run].wall = Seconds(wall_ms * (1.0 + 0.001 * static_cast<double>(run)) / 1e3);
+        command.runs[run].cpu_user = command.runs[run].wall;
+        command.runs[run].cpu_system = Seconds(0);
+      }
+    }
+    const std::string text = text_of(bench, {});
+    for (const auto& [value_ms, digit_ms] : times_in(text)) {
+      EXPECT_LE(digit_ms, 1.0001e-3 * value_ms) << value_ms << " ms\n" << text;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 300U * 2 * 2 * 3) << "mean, least and most of time and CPU time of two commands";
 }
 
 TEST(BenchRecord, AsTextsForPeopleAndPrograms) {

@@ -50,7 +50,7 @@ TEST(GpuDivision, HasAReasonWhereItIsNotKnownWhoUsedHowMuch) {
   EXPECT_EQ(divide(std::nullopt).unknown, "the driver does not list its processes");
   EXPECT_EQ(divide(Users{std::in_place}).unknown, "it is in use, but no process is listed");
   EXPECT_EQ(divide(Users{std::in_place}, std::nullopt).unknown,
-            "no process is listed, and its utilization is not known");
+            "no process is listed, and its utilization is unknown");
   const Users one{{{.pid = 11}}};
   EXPECT_EQ(divide_gpu({.users = one}, tens_of, true).unknown,
             "an MPS server uses it, and the driver does not list for whom");

@@ -1,4 +1,5 @@
 // Elements of the page. Foreign text goes in as text, never as HTML.
+import {kUnknownCell, kUnknownWord} from "../format";
 
 export function byId<E extends HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
@@ -26,13 +27,13 @@ export function setText(element: Element, text: string): void {
 
 /// A number with a small unit; a dash where there is none.
 export function setNumber(element: HTMLElement, parts: [string, string] | null, prefix = ""): void {
-  const key = parts ? `${prefix}${parts[0]} ${parts[1]}` : "-";
+  const key = parts ? `${prefix}${parts[0]} ${parts[1]}` : kUnknownCell;
   if (element.dataset["shown"] === key) return;
   element.dataset["shown"] = key;
   if (!parts) {
-    const dash = make("span", "", "–");
+    const dash = make("span", "", kUnknownCell);
     dash.setAttribute("aria-hidden", "true");
-    element.replaceChildren(dash, make("span", "visually-hidden", "unknown"));
+    element.replaceChildren(dash, make("span", "visually-hidden", kUnknownWord));
     return;
   }
   const [number, unit] = [element.firstChild, element.lastChild];

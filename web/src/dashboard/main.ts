@@ -4,7 +4,7 @@ import "../../page.css";
 import "./dashboard.css";
 
 import type {Column} from "../columns";
-import {duration, energyParts, powerParts, wattHours} from "../format";
+import {duration, energyParts, kUnknownWord, powerParts, wattHours} from "../format";
 import {Door} from "./door";
 import {byId, make, setNumber, setText} from "./elements";
 import {type Span, sumOf} from "./history";
@@ -240,7 +240,7 @@ class Dashboard {
     showLegend(byId("legend"), devices);
     const parts = this.machines.map((machine) => {
       const {value} = powerOf(machine.model.sorted);
-      return `${this.nameOf(machine)} ${value === null ? "unknown" : powerText(value)}`;
+      return `${this.nameOf(machine)} ${value === null ? kUnknownWord : powerText(value)}`;
     });
     setText(byId("summary"), summaryOf({name, isOne: !hasSeveral, parts, seconds: own.countedS}, devices, power, energy));
     for (const section of this.sections) section.update(hasSeveral ? this.nameOf(section.machine) : null);

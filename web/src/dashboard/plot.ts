@@ -1,7 +1,7 @@
 // A plot of power in the page: of one device, or of all.
 import type {Column} from "../columns";
 import {Curve} from "../curve";
-import {powerParts} from "../format";
+import {kUnknownWord, powerParts} from "../format";
 import {setText} from "./elements";
 import type {Span} from "./history";
 import type {Category} from "./model";
@@ -88,7 +88,7 @@ export class PowerPlot {
     if (this.index === null || count === 0) return setText(this.readout, "");
     const i = Math.min(this.index, count - 1);
     const column = this.columns[i];
-    let what = "unknown";
+    let what = kUnknownWord;
     if (column && column.mean !== null) {
       what = powerText(column.mean);
       if (column.doubt !== null && column.doubt > 0) what += ` ±${Number(column.doubt.toPrecision(2))} W`;

@@ -1,5 +1,5 @@
 // Who used the energy of a machine: groups of processes, closed to 100 % of each domain.
-import {energyParts, powerParts} from "../format";
+import {energyParts, kUnknownCell, powerParts} from "../format";
 import {make, setText, showList} from "./elements";
 
 /// The answer to /api/v1/shares.
@@ -163,7 +163,7 @@ function makeLine(): HTMLElement {
 
 function textsOf(watts: number | null, joules: number, share: number | null): string[] {
   return [
-    watts === null ? "–" : powerParts(watts).join(" "), energyParts(joules).join(" "),
-    share === null ? "–" : `${(share / 10).toFixed(1)} %`,
+    watts === null ? kUnknownCell : powerParts(watts).join(" "), energyParts(joules).join(" "),
+    share === null ? kUnknownCell : `${(share / 10).toFixed(1)} %`,
   ];
 }

@@ -1,5 +1,5 @@
 // Puts what is known of devices into the page.
-import {duration, energyParts, gibibytes, powerParts} from "../format";
+import {duration, energyParts, gibibytes, kUnknownCell, powerParts} from "../format";
 import {byId, make, setNumber, setText, showList} from "./elements";
 import type {Energy} from "./energy";
 import type {Category, Device, Refusal, Total} from "./model";
@@ -14,7 +14,7 @@ export function doubtText(doubt: number | null): string {
 }
 
 export function energyText({joules, doubt, isAtLeast}: Energy): string {
-  if (joules === null) return "–";
+  if (joules === null) return kUnknownCell;
   return `${isAtLeast ? "≥ " : ""}${energyParts(joules).join(" ")}${doubtText(doubt)}`;
 }
 
@@ -129,7 +129,7 @@ function showTitleRow(row: Element, title: string): void {
 }
 
 function showDeviceRow(row: Element, device: Device, total: number | null): void {
-  const known = (value: number | null, text: (value: number) => string) => (value === null ? "–" : text(value));
+  const known = (value: number | null, text: (value: number) => string) => (value === null ? kUnknownCell : text(value));
   const isShare = device.isAdditive && total !== null && total > 0;
   const state = device.watts === null ? device.reason
     : isOld(device) ? ageText(device)
@@ -137,9 +137,9 @@ function showDeviceRow(row: Element, device: Device, total: number | null): void
   const cells = [
     device.model ? `${device.name}: ${device.model}` : device.name,
     known(device.watts, (watts) => powerParts(watts, device.step).join(" ")),
-    isShare ? known(device.watts, (watts) => `${((100 * watts) / total).toFixed(0)} %`) : "–",
+    isShare ? known(device.watts, (watts) => `${((100 * watts) / total).toFixed(0)} %`) : kUnknownCell,
     energyText(device.energy), known(device.limit, powerText),
-    known(device.utilization, (part) => `${Math.round(100 * part)} %`), memoryText(device) || "–",
+    known(device.utilization, (part) => `${Math.round(100 * part)} %`), memoryText(device) || kUnknownCell,
     known(device.temperature, (degrees) => `${Math.round(degrees)} °C`), state,
   ];
   cells.forEach((text, column) => {

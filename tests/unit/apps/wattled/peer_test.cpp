@@ -46,7 +46,7 @@ TEST(Peer, IsThisMachineByEachOfItsAddresses) {
 TEST(Peer, IsNamedByItsWholeAddress) {
   EXPECT_EQ(address_text(address("10.1.2.3")), "10.1.2.3");
   EXPECT_EQ(address_text(address("2001:db8:1:2:3:4:5:6")), "2001:db8:1:2:3:4:5:6");
-  EXPECT_EQ(address_text({}), "?");
+  EXPECT_EQ(address_text({}), "unknown");
 }
 
 TEST(Peer, OfAConnectionIsWhereItComesFrom) {
@@ -63,7 +63,7 @@ TEST(Peer, OfAConnectionIsWhereItComesFrom) {
   const ListeningSocket listener{.fd = {}, .is_loopback = true, .name = {}};
   EXPECT_EQ(peer_of(listener, accepted.get()).name, "127.0.0.1");
   EXPECT_EQ(peer_of(listener, accepted.get()).client, "127.0.0.1");
-  EXPECT_EQ(peer_of(listener, -1).name, "?");
+  EXPECT_EQ(peer_of(listener, -1).name, "unknown");
 }
 
 }  // namespace

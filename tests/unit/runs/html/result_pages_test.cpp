@@ -237,7 +237,7 @@ TEST(JobPage, HasNodesRanksAndWhatIsMissing) {
   EXPECT_THAT(html, HasSubstr("<h1>Job 77</h1>"));
   EXPECT_THAT(html, HasSubstr("ranks without a record: 3"));
   EXPECT_THAT(html, HasSubstr("n1, n2: no DRAM: no counter"));
-  EXPECT_THAT(html, HasSubstr("Not known for 1 of 2 runs"));
+  EXPECT_THAT(html, HasSubstr("Unknown for 1 of 2 runs"));
   EXPECT_EQ(count_of(html, "<figure class=\"power\""), 1U);
   EXPECT_THAT(html, HasSubstr("Mean 50 W; 40 W to 60 W over 0.100 s."));
 }

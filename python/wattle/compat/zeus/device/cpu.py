@@ -100,7 +100,7 @@ class CPUs:
         energies = self._reader.read()
         cpu_mj = readings.millijoules(energies, self._packages[cpu_index])
         if cpu_mj is None:
-            raise ZeusCPUUnknownError(f"the energy of CPU {cpu_index} is not known without a gap")
+            raise ZeusCPUUnknownError(f"the energy of CPU {cpu_index} is unknown: its counter has a gap")
         names = self._drams[cpu_index]
         return CpuDramMeasurement(cpu_mj, readings.millijoules(energies, names) if names else None)
 

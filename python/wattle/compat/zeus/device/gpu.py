@@ -107,7 +107,7 @@ class GPUs:
         self._number(gpu_index)
         energy_mj = readings.millijoules(self._reader.read(), [str(self._domains[gpu_index])])
         if energy_mj is None:
-            raise ZeusGPUUnknownError(f"the energy of GPU {gpu_index} is not known without a gap")
+            raise ZeusGPUUnknownError(f"the energy of GPU {gpu_index} is unknown: its counter has a gap")
         return round(energy_mj)
 
     def supports_get_total_energy_consumption(self, gpu_index: int) -> bool:
@@ -138,7 +138,7 @@ class GPUs:
         monitor.read_now()
         sample = monitor.power(domain).get(number)
         if sample is None:
-            raise ZeusGPUUnknownError(f"the power of GPU {gpu_index} is not known now")
+            raise ZeusGPUUnknownError(f"the power of GPU {gpu_index} is unknown now")
         return round(sample.power_w * 1e3)
 
     # Names of older versions.

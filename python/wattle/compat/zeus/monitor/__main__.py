@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 
 from wattle._errors import Error
+from wattle._text import UNKNOWN
 from wattle.compat.zeus.monitor.energy import ZeusMonitor
 from wattle.compat.zeus.monitor.power import PowerDomain, PowerMonitor
 
@@ -50,13 +51,13 @@ def _power(gpus: list[int] | None, period: float, domain: str) -> None:
             time.sleep(period)
             power = monitor.get_power(power_domain=domain)
             print(datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S.%f"))
-            print("unknown" if power is None else {f"GPU{gpu}": watts for gpu, watts in power.items()}, flush=True)
+            print(UNKNOWN if power is None else {f"GPU{gpu}": watts for gpu, watts in power.items()}, flush=True)
     except KeyboardInterrupt:
         end = time.time()
         energy = monitor.get_energy(start, end, domain)
         monitor.stop()
         print(f"Total time (s): {end - start}")
-        shown = "unknown" if energy is None else {f"GPU{gpu}": joules for gpu, joules in energy.items()}
+        shown = UNKNOWN if energy is None else {f"GPU{gpu}": joules for gpu, joules in energy.items()}
         print(f"Total energy (J): {shown}")
 
 

@@ -90,7 +90,7 @@ TEST(GroupRows, TakeAGpuWithoutProcessesForIdleOnlyWhereItIsNotInUse) {
   gpu.users.emplace();
   EXPECT_EQ(why_not_divided(seen), "it is in use, but no process is listed");
   gpu.utilization_percent.reset();
-  EXPECT_EQ(why_not_divided(seen), "no process is listed, and its utilization is not known");
+  EXPECT_EQ(why_not_divided(seen), "no process is listed, and its utilization is unknown");
   gpu.utilization_percent = 0.0;
   EXPECT_EQ(why_not_divided(seen), "");
   EXPECT_NEAR(watts_of(row_of(group_rows(seen, TopKey::user).others, "idle machine")),
@@ -135,7 +135,7 @@ TEST(GroupRows, DivideNoCpuPowerWhereThatOfADeviceIsNotKnown) {
     const GroupTable table = group_rows(seen, TopKey::command);
     const std::string name = seen.devices[i].name;
     EXPECT_NEAR(watts_of(row_of(table.others, "not divided: CPUs and DRAM: the power of " + name +
-                                                  " is not known")),
+                                                  " is unknown")),
                 known_w, 1e-9);
     EXPECT_NEAR(watts_of(row_of(table.others, "idle machine")), 60.0, 1e-9)
         << "the baseline is that of all of them";
@@ -203,7 +203,7 @@ TEST(GroupRows, KeepTheMemoryOfAGpuWhosePowerIsNotKnown) {
   seen.devices[3].power.reset();
   const GroupTable table = group_rows(seen, TopKey::command);
   EXPECT_EQ(row_of(table.groups, "python")->gpu_memory_bytes, 19'000'000'000U);
-  EXPECT_EQ(table.notes, std::vector<std::string>{"the power of nvidia_gpu_0 is not known"});
+  EXPECT_EQ(table.notes, std::vector<std::string>{"the power of nvidia_gpu_0 is unknown"});
 }
 
 TEST(GroupRows, ShareCpuTimeWhereNoPowerCanBeDivided) {
