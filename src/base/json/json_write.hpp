@@ -44,6 +44,14 @@ template <class Tag>
   return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
 
+/// A list of what `json_of_one` makes of each value.
+template <class Values, class ToJson>
+[[nodiscard]] nlohmann::ordered_json json_list(const Values& values, ToJson json_of_one) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& value : values) list.push_back(json_of_one(value));
+  return list;
+}
+
 /// On one line without its end; what is not UTF-8 becomes U+FFFD.
 [[nodiscard]] inline std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
