@@ -128,9 +128,8 @@ OtlpBatch metrics_batch(const OtlpAttributes& resource, const std::vector<OtlpMe
 
 OtlpBatch spans_batch(const OtlpAttributes& resource, const std::vector<OtlpSpan>& spans) {
   OtlpBatch batch{.signal = OtlpSignal::traces, .items = spans.size()};
-  Json all = Json::array();
-  for (const OtlpSpan& span : spans) all.push_back(span_json(span));
-  batch.body = body_of(resource, "resourceSpans", "scopeSpans", "spans", std::move(all));
+  batch.body =
+      body_of(resource, "resourceSpans", "scopeSpans", "spans", json_list(spans, span_json));
   return batch;
 }
 

@@ -14,11 +14,9 @@ namespace wattle {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const std::vector<PhaseSpan>& spans) {
-  Json list = Json::array();
-  for (const PhaseSpan& span : spans) {
-    list.push_back({whole_nanoseconds(span.begin), whole_nanoseconds(span.end)});
-  }
-  return list;
+  return json_list(spans, [](const PhaseSpan& span) {
+    return Json::array({whole_nanoseconds(span.begin), whole_nanoseconds(span.end)});
+  });
 }
 
 void take(const Json& json, std::vector<PhaseSpan>& into) {

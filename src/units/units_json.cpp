@@ -141,11 +141,9 @@ inline void take(const Json& json, UnitDistribution& into) {
 }
 
 inline Json json_of(const std::vector<UnitGroup>& groups) {
-  Json list = Json::array();
-  for (const UnitGroup& group : groups) {
-    list.push_back(Json::array({group.number, group.count, group.mean.si()}));
-  }
-  return list;
+  return json_list(groups, [](const UnitGroup& group) {
+    return Json::array({group.number, group.count, group.mean.si()});
+  });
 }
 
 inline void take(const Json& json, std::vector<UnitGroup>& into) {
@@ -254,10 +252,8 @@ void take_rows(const Json& json, std::size_t most, std::vector<Row>& into, RowOf
 }  // namespace
 
 Json json_of(const UnitsReport& report) {
-  Json domains = Json::array();
-  for (const UnitDomain& domain : report.domains) domains.push_back(domain_json(domain));
   Json json = {{"tags", json_of(report.tags)},
-               {"domains", std::move(domains)},
+               {"domains", json_list(report.domains, domain_json)},
                {"contrasts", json_of(report.contrasts)}};
   add_fields(json, report, kCounts);
   return json;

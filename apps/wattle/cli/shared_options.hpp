@@ -13,17 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/cli11.hpp"
 #include "base/text/option_words.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/error.hpp"
 #include "wattle/system.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-class Option;
-}  // namespace CLI
 
 namespace wattle::app {
 

@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text/cli11.hpp"
 #include "report/report.hpp"
 #include "runs/history/history.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
 
 namespace wattle::app {
 

@@ -37,9 +37,7 @@ Json refusal_json(const SensorRefusal& refusal) {
 }
 
 Json refusals_json(const std::vector<SensorRefusal>& refused) {
-  Json list = Json::array();
-  for (const SensorRefusal& refusal : refused) list.push_back(refusal_json(refusal));
-  return list;
+  return json_list(refused, refusal_json);
 }
 
 /// Every domain whose energy can be read, each once.

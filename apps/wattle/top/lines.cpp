@@ -73,15 +73,13 @@ nlohmann::ordered_json device_json(const TopDevice& device) {
   return json;
 }
 
+Json machine_json(const TopMachine& machine) {
+  return {{"name", machine.name},
+          {"is_live", machine.is_live},
+          {"trouble", text_or_null(machine.trouble)}};
+}
+
 std::string json_line(const TopObservation& seen, const GroupTable& groups, TopKey key) {
-  Json devices = Json::array();
-  for (const TopDevice& device : seen.devices) devices.push_back(device_json(device));
-  Json machines = Json::array();
-  for (const TopMachine& machine : seen.machines) {
-    machines.push_back({{"name", machine.name},
-                        {"is_live", machine.is_live},
-                        {"trouble", text_or_null(machine.trouble)}});
-  }
   Json rows = Json::array();
   for (const GroupRow& row : groups.groups) rows.push_back(line_group_json(row, groups));
   for (const GroupRow& row : groups.others) rows.push_back(line_group_json(row, groups));
@@ -93,9 +91,9 @@ std::string json_line(const TopObservation& seen, const GroupTable& groups, TopK
                      {"elapsed_s", whole_nanoseconds(seen.elapsed)},
                      {"length_s", or_null(seen.length)},
                      {"host", text_or_null(seen.host)},
-                     {"devices", std::move(devices)},
+                     {"devices", json_list(seen.devices, device_json)},
                      {"total", line_total_json(seen)},
-                     {"machines", std::move(machines)},
+                     {"machines", json_list(seen.machines, machine_json)},
                      {"cpu_s", or_null(seen.busy)},
                      {"memory_used_bytes", or_null(seen.memory_used_bytes)},
                      {"memory_total_bytes", or_null(seen.memory_total_bytes)},

@@ -11,6 +11,7 @@ namespace wattle::app {
 
 /// An entry of `devices`.
 [[nodiscard]] nlohmann::ordered_json device_json(const TopDevice& device);
+[[nodiscard]] nlohmann::ordered_json machine_json(const TopMachine& machine);
 
 /// With the line end. `groups`: of `seen`, by `key`.
 [[nodiscard]] std::string json_line(const TopObservation& seen, const GroupTable& groups,

@@ -81,10 +81,9 @@ Json estimate_json(const PowerLine& line) {
 }
 
 std::string json_of(const PowerOptions& options, const PowerLine& line, bool is_total) {
-  Json devices = Json::array();
-  for (const DeviceEnergy& device : line.devices) {
-    devices.push_back(device_json(options, device, line.length, is_total));
-  }
+  Json devices = json_list(line.devices, [&](const DeviceEnergy& device) {
+    return device_json(options, device, line.length, is_total);
+  });
   const Json json = {
       {"schema", options.shows == PowerShows::power ? "wattle.power/1" : "wattle.energy/1"},
       {"type", is_total ? "total" : "reading"},

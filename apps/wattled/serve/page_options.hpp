@@ -6,9 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
+#include "base/text/cli11.hpp"
 
 namespace wattle::daemon {
 

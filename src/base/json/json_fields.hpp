@@ -47,9 +47,7 @@ template <HasFields T>
 [[nodiscard]] nlohmann::ordered_json json_of(const T& object);
 template <HasFields T>
 [[nodiscard]] nlohmann::ordered_json json_of(const std::vector<T>& objects) {
-  auto list = nlohmann::ordered_json::array();
-  for (const T& object : objects) list.push_back(json_of(object));
-  return list;
+  return json_list(objects, [](const T& object) { return json_of(object); });
 }
 template <class T>
 [[nodiscard]] nlohmann::ordered_json json_of(const std::optional<T>& value) {

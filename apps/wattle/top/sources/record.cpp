@@ -11,6 +11,7 @@
 #include "base/json/json_read.hpp"
 #include "base/json/json_write.hpp"
 #include "base/version.hpp"
+#include "top/lines.hpp"
 #include "usage/files/usage_json.hpp"
 
 namespace wattle::app {
@@ -24,15 +25,11 @@ Json recorded_range(const EnergyRange& range) {
 }
 
 Json recorded_device(const TopDevice& device) {
-  Json users = nullptr;
-  if (device.users) {
-    users = Json::array();
-    for (const GpuUser& user : *device.users) {
-      users.push_back({{"pid", user.pid},
-                       {"memory_bytes", or_null(user.memory_bytes)},
-                       {"part", or_null(user.part)}});
-    }
-  }
+  const auto user_json = [](const GpuUser& user) {
+    return Json{{"pid", user.pid},
+                {"memory_bytes", or_null(user.memory_bytes)},
+                {"part", or_null(user.part)}};
+  };
   return {{"machine", text_or_null(device.machine)},
           {"name", device.name},
           {"model", text_or_null(device.model)},
@@ -51,7 +48,7 @@ Json recorded_device(const TopDevice& device) {
           {"temperature_celsius", or_null(device.temperature_celsius)},
           {"power_limit_w", or_null(device.limit_w)},
           {"reason", text_or_null(device.reason)},
-          {"users", std::move(users)},
+          {"users", device.users ? json_list(*device.users, user_json) : Json()},
           {"users_unknown", text_or_null(device.users_unknown)}};
 }
 
@@ -63,13 +60,6 @@ Json recorded_process(const TopProcess& process) {
           {"cgroup", process.cgroup},
           {"cpu_s", or_null(process.cpu)},
           {"memory_bytes", or_null(process.memory_bytes)}};
-}
-
-template <class Values, class ToJson>
-Json recorded_list(const Values& values, ToJson to_json) {
-  Json list = Json::array();
-  for (const auto& value : values) list.push_back(to_json(value));
-  return list;
 }
 
 /// No machine has more of anything: what is larger, or negative, is no measurement.
@@ -226,27 +216,21 @@ std::string top_record_header() {
 }
 
 std::string to_record_line(const TopObservation& seen) {
-  const Json json = {
-      {"time_unix_s", seen.time_unix_s},
-      {"elapsed_s", whole_nanoseconds(seen.elapsed)},
-      {"length_s", or_null(seen.length)},
-      {"host", seen.host},
-      {"devices", recorded_list(seen.devices, recorded_device)},
-      {"machines", recorded_list(seen.machines,
-                                 [](const TopMachine& machine) {
-                                   return Json{{"name", machine.name},
-                                               {"is_live", machine.is_live},
-                                               {"trouble", text_or_null(machine.trouble)}};
-                                 })},
-      {"cpu_s", or_null(seen.busy)},
-      {"threads", or_null(seen.threads)},
-      {"memory_used_bytes", or_null(seen.memory_used_bytes)},
-      {"memory_total_bytes", or_null(seen.memory_total_bytes)},
-      {"idle", recorded_idle(seen.idle)},
-      {"idle_note", text_or_null(seen.idle_note)},
-      {"estimate", recorded_estimate(seen.estimate)},
-      {"notes", recorded_list(seen.notes, [](const PrintableText& note) { return Json(note); })},
-      {"processes", recorded_list(seen.processes, recorded_process)}};
+  const Json json = {{"time_unix_s", seen.time_unix_s},
+                     {"elapsed_s", whole_nanoseconds(seen.elapsed)},
+                     {"length_s", or_null(seen.length)},
+                     {"host", seen.host},
+                     {"devices", json_list(seen.devices, recorded_device)},
+                     {"machines", json_list(seen.machines, machine_json)},
+                     {"cpu_s", or_null(seen.busy)},
+                     {"threads", or_null(seen.threads)},
+                     {"memory_used_bytes", or_null(seen.memory_used_bytes)},
+                     {"memory_total_bytes", or_null(seen.memory_total_bytes)},
+                     {"idle", recorded_idle(seen.idle)},
+                     {"idle_note", text_or_null(seen.idle_note)},
+                     {"estimate", recorded_estimate(seen.estimate)},
+                     {"notes", seen.notes},
+                     {"processes", json_list(seen.processes, recorded_process)}};
   return dumped(json) + "\n";
 }
 
