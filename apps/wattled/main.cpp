@@ -27,10 +27,7 @@ int print(std::string_view text) {
 
 int issue_token(const TokenOptions& options) {
   using std::chrono::system_clock;
-  Claims claims{.subject = options.user,
-                .scopes = options.scopes,
-                .expires_unix_s = {},
-                .audience = options.audience};
+  Claims claims{.subject = options.user, .scopes = options.scopes, .audience = options.audience};
   if (options.lifetime_s) {
     claims.expires_unix_s = system_clock::to_time_t(system_clock::now()) + *options.lifetime_s;
   }

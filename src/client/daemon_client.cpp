@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/text/text.hpp"
 #include "client/connection_words.hpp"
 #include "client/questions.hpp"
 #include "wire/message_json.hpp"
@@ -31,11 +32,8 @@ bool contains(const std::vector<std::string>& texts, std::string_view text) {
 /// "0, 1", or "none".
 template <class Devices>
 std::string list_of(const Devices& devices) {
-  std::string list;
-  for (const auto& device : devices) {
-    list += (list.empty() ? "" : ", ") + std::to_string(device.id);
-  }
-  return list.empty() ? "none" : list;
+  if (devices.empty()) return "none";
+  return joined(devices, ", ", [](const auto& device) { return std::to_string(device.id); });
 }
 
 /// Adds to `missing` which of `ids` are not served.

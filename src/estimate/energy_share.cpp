@@ -164,10 +164,8 @@ ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
   // The spans give parts; the sum is what is reported.
   const double scale = energy.si() > 0.0 ? measured / energy : 0.0;
   ShareBalance balance{.measured_nj = nanojoules(measured.si()),
-                       .idle_nj = std::nullopt,
                        .command_nj = nanojoules(sums.command * scale),
                        .unexplained_nj = nanojoules(sums.unexplained * scale),
-                       .command = {},
                        .is_below_idle = is_below_idle};
   if (energy.si() <= 0.0) balance.unexplained_nj = balance.measured_nj;
   if (idle) balance.idle_nj = nanojoules(sums.idle * scale);

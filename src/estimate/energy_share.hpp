@@ -60,11 +60,11 @@ struct IdleRange {
 /// A tick of a RAPL counter is 15,000 or more of them.
 struct ShareBalance {
   std::int64_t measured_nj = 0;
-  std::optional<std::int64_t> idle_nj;  ///< absent where no baseline says
+  std::optional<std::int64_t> idle_nj{};  ///< absent where no baseline says
   std::int64_t command_nj = 0;
   std::int64_t others_nj = 0;
   std::int64_t unexplained_nj = 0;
-  EnergyRange command;  ///< where the command's part lies
+  EnergyRange command{};  ///< where the command's part lies
   /// Less was measured than the baseline says of an idle machine at least: it was not used.
   bool is_below_idle = false;
 };

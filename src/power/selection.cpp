@@ -212,8 +212,7 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
   const bool ignores = options.if_unavailable == IfUnavailable::ignore;
   std::vector<Refusal> absent;
   Selection selection{.gpus = select_gpus(sensors, found.refused, options.gpus,
-                                          ignores ? &absent : nullptr, options.domains),
-                      .cpus = {}};
+                                          ignores ? &absent : nullptr, options.domains)};
   std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [&](const auto& sensor) {
     return options.cpus && !is_gpu(*sensor) &&
            std::ranges::any_of(sensor->channels(), &Channel::counts_energy);

@@ -23,9 +23,9 @@ struct Selection {
     ChannelSet channels;      ///< none if it reports no power
     ChannelSet counter = {};  ///< its energy counter; none where it has none, or was not asked for
   };
-  std::vector<SelectedGpu> gpus;              ///< in the order of the options, else ascending
-  std::vector<std::shared_ptr<Sensor>> cpus;  ///< with an energy counter at least
-  std::vector<Refusal> missing{};             ///< of what was selected
+  std::vector<SelectedGpu> gpus;                ///< in the order of the options, else ascending
+  std::vector<std::shared_ptr<Sensor>> cpus{};  ///< with an energy counter at least
+  std::vector<Refusal> missing{};               ///< of what was selected
 
   /// Channels in all.
   [[nodiscard]] std::size_t channels() const noexcept;

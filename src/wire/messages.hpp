@@ -126,7 +126,7 @@ struct PowerLimitRange {
 /// GET /auth/whoami.
 struct Identity {
   std::string subject;
-  std::vector<std::string> scopes;
+  std::vector<std::string> scopes{};
   std::optional<std::int64_t> expires_unix_s{};
 };
 

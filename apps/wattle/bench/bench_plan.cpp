@@ -79,10 +79,9 @@ void make_names_unique(std::vector<PlannedCommand>& commands) {
   std::map<std::string, std::size_t> uses = uses_of_names(commands);
   for (PlannedCommand& command : commands) {
     if (uses.at(command.name) == 1 || command.parameters.empty()) continue;
-    std::string values;
-    for (const auto& [name, value] : command.parameters) {
-      values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", name, value);
-    }
+    const std::string values = joined(command.parameters, ", ", [](const auto& parameter) {
+      return parameter.first + " = " + parameter.second;
+    });
     command.name += " (" + values + ")";
   }
   uses = uses_of_names(commands);

@@ -61,11 +61,7 @@ std::string caller_name(const Request& request) {
 }
 
 std::string list_of(const Settings& settings) {
-  std::string list;
-  for (const DeviceSetting& setting : settings) {
-    list += (list.empty() ? "" : ", ") + to_string(setting);
-  }
-  return list;
+  return joined(settings, ", ", [](const DeviceSetting& setting) { return to_string(setting); });
 }
 
 /// Logs every change and every failure.

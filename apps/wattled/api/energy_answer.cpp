@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
 #include "api/public_cpu.hpp"
 #include "api/unix_window.hpp"
 #include "base/text/quantity.hpp"
+#include "base/text/text.hpp"
 #include "http/target.hpp"
 #include "wattle/clock.hpp"
 
@@ -23,12 +25,10 @@ std::string_view reason_of(const EnergyFigure& figure) noexcept {
 
 std::string json_of(const DomainFigure& energy, Flags more) {
   const EnergyFigure& figure = energy.figure;
-  std::string flags;
   Flags all = figure.flags;
   all |= more;
-  all.each([&](std::string_view name) {
-    flags += fmt::format(R"({}"{}")", flags.empty() ? "" : ",", name);
-  });
+  std::vector<std::string> flags;
+  all.each([&](std::string_view name) { flags.push_back(fmt::format(R"("{}")", name)); });
   const std::string value =
       figure.energy
           ? fmt::format(R"("energy_j":{},"uncertainty_j":{})", figure.energy->si(),
@@ -36,7 +36,7 @@ std::string json_of(const DomainFigure& energy, Flags more) {
           : fmt::format(R"("energy_j":null,"uncertainty_j":null,"reason":"{}")", reason_of(figure));
   return fmt::format(R"({{"domain":"{}",{},"unknown_s":{},"method":"{}","flags":[{}]}})",
                      energy.domain.name(), value, figure.unknown.count(), to_string(figure.method),
-                     flags);
+                     joined(flags, ","));
 }
 
 /// The part of a window of Unix time that this process never saw: the wall clock was set forward

@@ -10,39 +10,50 @@
 namespace wattle::daemon {
 namespace {
 
-/// A gauge of a domain.
-struct DomainGauge {
+/// A family with a sample of each domain that has the value.
+struct DomainFamily {
   std::string_view name;
   std::string_view help;
   std::string_view unit;
   std::optional<double> DomainMetrics::*value;
+  MetricKind kind = MetricKind::gauge;
+  bool is_of_energy = false;  ///< it says something about `energy_j`
 };
 
-constexpr std::array kGauges{
-    DomainGauge{
+constexpr std::array kDomainFamilies{
+    DomainFamily{"wattle_energy_joules",
+                 "Cumulative energy; add up only domains with additive=true.", "joules",
+                 &DomainMetrics::energy_j, MetricKind::counter, true},
+    DomainFamily{"wattle_energy_uncertainty_joules",
+                 "Uncertainty (k = 2) of energies with source=integrated.", "joules",
+                 &DomainMetrics::energy_uncertainty_j, MetricKind::gauge, true},
+    DomainFamily{"wattle_energy_unknown_seconds",
+                 "Time that is missing in an energy since it was 0.", "seconds",
+                 &DomainMetrics::energy_unknown_s, MetricKind::counter, true},
+    DomainFamily{
         "wattle_power_watts",
         "Mean power since a scrape at least 1 s earlier, or the power that the device reports.",
         "watts", &DomainMetrics::power_w},
-    DomainGauge{"wattle_power_limit_watts", "Power limit of the device.", "watts",
-                &DomainMetrics::power_limit_w},
-    DomainGauge{"wattle_gpu_utilization_ratio", "Fraction of time the GPU was busy.", "ratio",
-                &DomainMetrics::utilization_ratio},
-    DomainGauge{"wattle_memory_used_bytes", "Memory in use on the device.", "bytes",
-                &DomainMetrics::memory_used_bytes},
-    DomainGauge{"wattle_memory_total_bytes", "Memory of the device.", "bytes",
-                &DomainMetrics::memory_total_bytes},
-    DomainGauge{"wattle_gpu_clock_hertz", "Clock of the GPU's processors.", "hertz",
-                &DomainMetrics::clock_hz},
-    DomainGauge{"wattle_memory_clock_hertz", "Clock of the device's memory.", "hertz",
-                &DomainMetrics::memory_clock_hz},
-    DomainGauge{"wattle_temperature_celsius", "Temperature of the device.", "celsius",
-                &DomainMetrics::temperature_celsius},
-    DomainGauge{"wattle_power_coverage_ratio",
-                "Fraction of time that the sensor of power samples, where that is known.", "ratio",
-                &DomainMetrics::coverage_ratio},
-    DomainGauge{"wattle_sensor_last_success_timestamp_seconds",
-                "Unix time of the last successful reading.", "seconds",
-                &DomainMetrics::last_success_unix_s},
+    DomainFamily{"wattle_power_limit_watts", "Power limit of the device.", "watts",
+                 &DomainMetrics::power_limit_w},
+    DomainFamily{"wattle_gpu_utilization_ratio", "Fraction of time the GPU was busy.", "ratio",
+                 &DomainMetrics::utilization_ratio},
+    DomainFamily{"wattle_memory_used_bytes", "Memory in use on the device.", "bytes",
+                 &DomainMetrics::memory_used_bytes},
+    DomainFamily{"wattle_memory_total_bytes", "Memory of the device.", "bytes",
+                 &DomainMetrics::memory_total_bytes},
+    DomainFamily{"wattle_gpu_clock_hertz", "Clock of the GPU's processors.", "hertz",
+                 &DomainMetrics::clock_hz},
+    DomainFamily{"wattle_memory_clock_hertz", "Clock of the device's memory.", "hertz",
+                 &DomainMetrics::memory_clock_hz},
+    DomainFamily{"wattle_temperature_celsius", "Temperature of the device.", "celsius",
+                 &DomainMetrics::temperature_celsius},
+    DomainFamily{"wattle_power_coverage_ratio",
+                 "Fraction of time that the sensor of power samples, where that is known.", "ratio",
+                 &DomainMetrics::coverage_ratio},
+    DomainFamily{"wattle_sensor_last_success_timestamp_seconds",
+                 "Unix time of the last successful reading.", "seconds",
+                 &DomainMetrics::last_success_unix_s},
 };
 
 std::vector<Label> labels_of(const DomainMetrics& domain, const std::string& source) {
@@ -62,38 +73,25 @@ std::vector<Label> energy_labels_of(const DomainMetrics& domain) {
   return labels_of(domain, domain.energy_source.empty() ? domain.source : domain.energy_source);
 }
 
-MetricFamily energy_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_energy_joules",
-                      .help = "Cumulative energy; add up only domains with additive=true.",
-                      .unit = "joules",
-                      .kind = MetricKind::counter};
+MetricFamily family_of(const DaemonMetrics& metrics, const DomainFamily& shown) {
+  MetricFamily family{
+      .name = shown.name, .help = shown.help, .unit = shown.unit, .kind = shown.kind};
   for (const DomainMetrics& domain : metrics.domains) {
-    if (!domain.energy_j) continue;
-    family.samples.push_back({energy_labels_of(domain), *domain.energy_j, domain.created_unix_s});
+    const std::optional<double>& value = domain.*shown.value;
+    if (!value || (shown.is_of_energy && !domain.energy_j)) continue;
+    MetricSample& sample = family.samples.emplace_back();
+    sample.labels = shown.is_of_energy ? energy_labels_of(domain) : labels_of(domain);
+    sample.value = *value;
+    if (shown.kind == MetricKind::counter) sample.created_unix_s = domain.created_unix_s;
   }
   return family;
 }
 
-MetricFamily uncertainty_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_energy_uncertainty_joules",
-                      .help = "Uncertainty (k = 2) of energies with source=integrated.",
-                      .unit = "joules"};
+MetricFamily up_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_sensor_up",
+                      .help = "1 if the last reading succeeded and the counter moves."};
   for (const DomainMetrics& domain : metrics.domains) {
-    if (!domain.energy_j || !domain.energy_uncertainty_j) continue;
-    family.samples.push_back({energy_labels_of(domain), *domain.energy_uncertainty_j});
-  }
-  return family;
-}
-
-MetricFamily unknown_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_energy_unknown_seconds",
-                      .help = "Time that is missing in an energy since it was 0.",
-                      .unit = "seconds",
-                      .kind = MetricKind::counter};
-  for (const DomainMetrics& domain : metrics.domains) {
-    if (!domain.energy_j || !domain.energy_unknown_s) continue;
-    family.samples.push_back(
-        {energy_labels_of(domain), *domain.energy_unknown_s, domain.created_unix_s});
+    family.samples.push_back({labels_of(domain), domain.up ? 1.0 : 0.0});
   }
   return family;
 }
@@ -122,16 +120,6 @@ MetricFamily resets_of(const DaemonMetrics& metrics) {
     if (!domain.energy_j || !domain.resets) continue;
     family.samples.push_back(
         {labels_of(domain), static_cast<double>(*domain.resets), metrics.started_unix_s});
-  }
-  return family;
-}
-
-/// A sample of each domain for which `value_of` has a value.
-template <class ValueOf>
-MetricFamily gauge_of(const DaemonMetrics& metrics, MetricFamily family, ValueOf value_of) {
-  for (const DomainMetrics& domain : metrics.domains) {
-    const std::optional<double> value = value_of(domain);
-    if (value) family.samples.push_back({labels_of(domain), *value});
   }
   return family;
 }
@@ -225,16 +213,13 @@ void add_units(const UnitMetrics& units, std::vector<MetricFamily>& families) {
   MetricFamily energy{.name = "wattle_unit_energy_joules",
                       .help = "Energy of each unit of work that has ended: its share.",
                       .unit = "joules",
-                      .kind = MetricKind::histogram,
-                      .samples = {}};
+                      .kind = MetricKind::histogram};
   MetricFamily work{.name = "wattle_unit_work",
                     .help = "Work that units counted, such as tokens.",
-                    .kind = MetricKind::counter,
-                    .samples = {}};
+                    .kind = MetricKind::counter};
   MetricFamily unknown{.name = "wattle_units_unknown",
                        .help = "Units of work whose energy is unknown.",
-                       .kind = MetricKind::counter,
-                       .samples = {}};
+                       .kind = MetricKind::counter};
   for (const auto& [name, tag] : served_tags(units.report)) {
     const std::vector<Label> labels = {{"tag", name}};
     energy.samples.push_back({.labels = labels,
@@ -285,17 +270,9 @@ std::vector<ServedTag> served_tags(const UnitsReport& report) {
 }
 
 std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
-  std::vector<MetricFamily> families{energy_of(metrics), uncertainty_of(metrics),
-                                     unknown_of(metrics)};
-  for (const DomainGauge& gauge : kGauges) {
-    families.push_back(gauge_of(metrics,
-                                {.name = gauge.name, .help = gauge.help, .unit = gauge.unit},
-                                [&](const DomainMetrics& domain) { return domain.*gauge.value; }));
-  }
-  families.push_back(gauge_of(metrics,
-                              {.name = "wattle_sensor_up",
-                               .help = "1 if the last reading succeeded and the counter moves."},
-                              [](const DomainMetrics& domain) { return domain.up ? 1.0 : 0.0; }));
+  std::vector<MetricFamily> families;
+  for (const DomainFamily& shown : kDomainFamilies) families.push_back(family_of(metrics, shown));
+  families.push_back(up_of(metrics));
   families.push_back(refused_of(metrics));
   families.push_back(devices_of(metrics));
   families.push_back(resets_of(metrics));

@@ -83,8 +83,8 @@ struct DaemonMetrics {
   double started_unix_s = 0;
   OwnCost own{};
   std::vector<DomainMetrics> domains;
-  std::vector<RefusalMetrics> refused;
-  std::vector<ReasonMetrics> dropped;        ///< samples: "slow_reader"
+  std::vector<RefusalMetrics> refused{};
+  std::vector<ReasonMetrics> dropped{};      ///< samples: "slow_reader"
   std::vector<ReasonMetrics> turned_away{};  ///< clients: "full", "client", "token", "unread"
   std::optional<UnitMetrics> units{};        ///< absent: none, or not for this caller
 };

@@ -57,11 +57,11 @@ struct MetricSample {
 
 /// One metric and its samples. A family without samples is not written.
 struct MetricFamily {
-  std::string_view name;  ///< without the endings `_total`, `_info`, `_created`
-  std::string_view help;  ///< one sentence
-  std::string_view unit;  ///< the last word of the name; empty: no unit
+  std::string_view name;    ///< without the endings `_total`, `_info`, `_created`
+  std::string_view help;    ///< one sentence
+  std::string_view unit{};  ///< the last word of the name; empty: no unit
   MetricKind kind = MetricKind::gauge;
-  std::vector<MetricSample> samples;
+  std::vector<MetricSample> samples{};
 };
 
 enum class MetricsFormat : std::uint8_t { prometheus, open_metrics, protobuf };

@@ -13,6 +13,7 @@
 #include "api/public_cpu.hpp"
 #include "api/unix_window.hpp"
 #include "base/text/parse.hpp"
+#include "base/text/text.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::daemon {
@@ -25,15 +26,6 @@ constexpr std::uint32_t kDefaultColumns = 360;
 constexpr std::uint32_t kMostColumns = 1000;
 /// A power of two: a period in whole milliseconds is divided by it without a rest.
 constexpr std::int64_t kMostSteps = 4;
-
-std::uint32_t columns_in(const UrlQuery& query) {
-  const auto text = query.find("columns");
-  if (!text) return kDefaultColumns;
-  const auto number = parse_unsigned<std::uint32_t>(*text);
-  if (number && *number >= 1 && *number <= kMostColumns) return *number;
-  throw QueryFault(fmt::format("`columns` must be a whole number from 1 to {}.", kMostColumns),
-                   QueryFault::Form::json);
-}
 
 /// Columns of this length and more are whole slots of the history.
 constexpr nanoseconds kLongColumn = 5 * SlotGrid::kSlot;
@@ -122,7 +114,8 @@ Response power_answer(EnergyHistory* history, std::string_view query, millisecon
   }
   const UrlQuery parameters = UrlQuery::parse(query, {"from", "to", "columns"});
   UnixWindow window = window_in(parameters);
-  const std::uint32_t most = columns_in(parameters);
+  const std::uint32_t most =
+      parameters.whole_number_from("columns", 1, kMostColumns).value_or(kDefaultColumns);
   const bool is_coarse = public_period.count() > 0;
   if (is_coarse) window = rounded_down(window, public_period);
   limit_to(window, *history);
@@ -135,12 +128,11 @@ Response power_answer(EnergyHistory* history, std::string_view query, millisecon
       columns_of(window, most, is_coarse ? public_period : EnergyHistory::kPeriod);
   if (!is_coarse) align(columns, history->slots());
   const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
-  std::string domains;
-  for (const EnergyHistory::Power& power : history->powers(columns, quantum)) {
-    domains += fmt::format(R"({}{{"domain":"{}","additive":{},{}}})", domains.empty() ? "" : ",",
-                           power.domain.name(), counts_in_total(power.domain.kind()),
-                           json_of(power.columns));
-  }
+  const std::string domains =
+      joined(history->powers(columns, quantum), ",", [](const EnergyHistory::Power& power) {
+        return fmt::format(R"({{"domain":"{}","additive":{},{}}})", power.domain.name(),
+                           counts_in_total(power.domain.kind()), json_of(power.columns));
+      });
   const double width = Seconds(columns.width).count();
   const TimePoint asked = from_unix(window.from);
   const double from = columns.begin == asked ? window.from : to_unix(columns.begin);

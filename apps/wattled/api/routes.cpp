@@ -14,6 +14,7 @@
 #include "api/share_routes.hpp"
 #include "api/text_routes.hpp"
 #include "api/unit_routes.hpp"
+#include "base/text/text.hpp"
 #include "serve/wall_time.hpp"
 #include "wattle/wattle.hpp"
 #include "wire/message_json.hpp"
@@ -61,10 +62,7 @@ Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) 
 /// The time whose events are sent together, of a query that may have ids too.
 std::chrono::milliseconds hold_in(const UrlQuery& query) {
   constexpr std::uint32_t kMostMs = 1000;
-  if (!query.find("hold_ms")) return {};
-  const std::uint32_t hold_ms = query.number("hold_ms");
-  if (hold_ms <= kMostMs) return std::chrono::milliseconds(hold_ms);
-  throw QueryFault(fmt::format("`hold_ms` must be at most {}.", kMostMs), QueryFault::Form::json);
+  return std::chrono::milliseconds(query.whole_number_from("hold_ms", 0, kMostMs).value_or(0));
 }
 
 // --- everybody ---
@@ -131,7 +129,6 @@ void health(Service& service, const Request& request, const ExchangePtr& exchang
 
 void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exchange) {
   wire::Identity identity{.subject = request.claims->subject,
-                          .scopes = {},
                           .expires_unix_s = request.claims->expires_unix_s};
   for (const TokenScope scope : request.claims->scopes)
     identity.scopes.emplace_back(name_of(scope));
@@ -139,25 +136,24 @@ void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exc
 }
 
 void sensors(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
-  std::string channels;
-  for (const Channel& channel : service.channels()) {
-    channels += fmt::format(
-        R"({}{{"domain":"{}","quantity":"{}","unit":"{}","scope":"{}","source":{},"place":{}}})",
-        channels.empty() ? "" : ",", channel.domain.name(), to_string(channel.metric),
-        unit_of(channel.metric), to_string(channel.scope), wire::json_string(channel.source),
+  const auto channel_json = [](const Channel& channel) {
+    return fmt::format(
+        R"({{"domain":"{}","quantity":"{}","unit":"{}","scope":"{}","source":{},"place":{}}})",
+        channel.domain.name(), to_string(channel.metric), unit_of(channel.metric),
+        to_string(channel.scope), wire::json_string(channel.source),
         wire::json_string(channel.place));
-  }
-  std::string refused;
-  for (const SensorRefusal& refusal : service.refused()) {
-    refused += fmt::format(
-        R"({}{{"subject":{},"source":{},"reason":{},"proof":{},"remedy":{},"absent":{}}})",
-        refused.empty() ? "" : ",", wire::json_string(refusal.subject),
-        wire::json_string(refusal.source), wire::json_string(refusal.reason),
-        wire::json_string_or_null(refusal.proof), wire::json_string_or_null(refusal.remedy),
-        refusal.absent);
-  }
-  exchange->answer(json(fmt::format(
-      R"({{"schema":"wattled.sensors/1","channels":[{}],"refused":[{}]}})", channels, refused)));
+  };
+  const auto refused_json = [](const SensorRefusal& refusal) {
+    return fmt::format(
+        R"({{"subject":{},"source":{},"reason":{},"proof":{},"remedy":{},"absent":{}}})",
+        wire::json_string(refusal.subject), wire::json_string(refusal.source),
+        wire::json_string(refusal.reason), wire::json_string_or_null(refusal.proof),
+        wire::json_string_or_null(refusal.remedy), refusal.absent);
+  };
+  exchange->answer(
+      json(fmt::format(R"({{"schema":"wattled.sensors/1","channels":[{}],"refused":[{}]}})",
+                       joined(service.channels(), ",", channel_json),
+                       joined(service.refused(), ",", refused_json))));
 }
 
 /// The period to which the ends of a window are rounded; 0: they are not.

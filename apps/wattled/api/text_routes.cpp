@@ -113,7 +113,6 @@ void metrics(Service& service, const Request& request,
                       .started_unix_s = service.scrape().started_unix_s(),
                       .own = own_cost(),
                       .domains = std::move(domains),
-                      .refused = {},
                       .dropped = {{"slow_reader", service.dropped()}}};
     if (kind.has_units) all.units = unit_metrics(service);
     for (const TurnedAway reason : kTurnedAway) {

@@ -29,7 +29,7 @@ struct Claims {
   std::string subject;  ///< valid UTF-8, otherwise any characters: escape it where it is printed
   std::vector<TokenScope> scopes;
   /// The Unix time at which the token expires; absent: never.
-  std::optional<std::int64_t> expires_unix_s;
+  std::optional<std::int64_t> expires_unix_s{};
   /// The server that it is for (`aud`); empty: every server with the key.
   std::string audience{};
 

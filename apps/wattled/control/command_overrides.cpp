@@ -57,11 +57,8 @@ std::vector<Placeholder> placeholders_of(ControlOperation operation) {
 
 /// "{gpu_id} {enabled}"
 std::string list_of(const std::vector<Placeholder>& placeholders) {
-  std::string list;
-  for (const Placeholder& each : placeholders) {
-    list += fmt::format("{}{{{}}}", list.empty() ? "" : " ", each.name);
-  }
-  return list;
+  return joined(placeholders, " ",
+                [](const Placeholder& each) { return fmt::format("{{{}}}", each.name); });
 }
 
 /// `word` with each `{name}` replaced. Throws `InvalidArgument` for an unbalanced brace and for a

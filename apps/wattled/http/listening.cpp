@@ -202,8 +202,7 @@ ListeningSocket listen_at_tcp(const TcpAddress& address) {
   if (found != 0) fail(wanted, ::gai_strerror(found), tcp_remedy(0));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
   ListeningSocket listener{
-      .fd = Fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
-      .name = {}};
+      .fd = Fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))};
   const int on = 1;
   ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(listener.fd.get(), list->ai_addr, list->ai_addrlen) != 0 ||

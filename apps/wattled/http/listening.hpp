@@ -17,7 +17,7 @@ struct ListeningSocket {
   bool is_local_socket = false;
   bool is_loopback = false;  ///< only this machine can reach it
   /// "/run/wattled/wattled.sock", "127.0.0.1:4938"; "@name": a Unix socket without a file.
-  std::string name;
+  std::string name{};
   /// The socket file that was made here; 0: none was.
   dev_t device = 0;
   ino_t inode = 0;

@@ -47,18 +47,6 @@ std::uint32_t number_in(const char* option, const std::string& text, std::uint32
   return *number;
 }
 
-CLI::Validator not_empty() {
-  return {[](const std::string& given) {
-            return given.empty() ? std::string("is empty") : std::string();
-          },
-          "", ""};
-}
-
-void add_path(CLI::App& serve, const char* name, std::string& to, const char* help,
-              const char* type) {
-  serve.add_option(name, to, help)->type_name(type)->check(not_empty());
-}
-
 }  // namespace
 
 EnabledGroups enabled_groups(std::string_view list) {
@@ -92,12 +80,12 @@ void add_share_options(CLI::App& serve, RawShareOptions& raw) {
       .add_option("--shares-interval", raw.interval,
                   "How often energy is divided among groups, 1 to 60")
       ->type_name("SECONDS");
-  add_path(serve, "--shares-baseline", raw.baseline,
-           "Idle power for shares: a file of wattle baseline (default: this user's)", "FILE");
-  add_path(serve, "--kubelet-dir", raw.kubelet,
-           "The kubelet's folder, for the devices of pods (default: /var/lib/kubelet)", "DIR");
-  add_path(serve, "--pod-logs-dir", raw.pod_logs,
-           "Folder of the logs of pods, for their names (default: /var/log/pods)", "DIR");
+  add_named(serve, "--shares-baseline", raw.baseline,
+            "Idle power for shares: a file of wattle baseline (default: this user's)");
+  add_named(serve, "--kubelet-dir", raw.kubelet,
+            "The kubelet's folder, for the devices of pods (default: /var/lib/kubelet)", "DIR");
+  add_named(serve, "--pod-logs-dir", raw.pod_logs,
+            "Folder of the logs of pods, for their names (default: /var/log/pods)", "DIR");
 }
 
 SharesOptions checked_shares(const RawShareOptions& raw) {
@@ -113,20 +101,16 @@ SharesOptions checked_shares(const RawShareOptions& raw) {
 }
 
 void add_otlp_options(CLI::App& serve, RawOtlpOptions& raw) {
-  serve
-      .add_option("--otlp", raw.url,
-                  "Push metrics, and spans of units of work, to this OpenTelemetry collector (OTLP "
-                  "over HTTP, JSON): http://HOST:4318")
-      ->type_name("URL")
-      ->check(not_empty());
+  add_named(serve, "--otlp", raw.url,
+            "Push metrics, and spans of units of work, to this OpenTelemetry collector (OTLP over "
+            "HTTP, JSON): http://HOST:4318",
+            "URL");
   serve.add_option("--otlp-interval", raw.interval, "How often metrics are pushed, 1 to 3600")
       ->type_name("SECONDS");
-  serve
-      .add_option("--otlp-spool", raw.spool,
-                  "Keep what the collector has not taken in this folder, so that it outlives the "
-                  "daemon (default: in memory)")
-      ->type_name("DIR")
-      ->check(not_empty());
+  add_named(serve, "--otlp-spool", raw.spool,
+            "Keep what the collector has not taken in this folder, so that it outlives the daemon "
+            "(default: in memory)",
+            "DIR");
   serve
       .add_option("--otlp-spool-size", raw.spool_mib,
                   "Most that --otlp-spool takes, in MiB; the oldest is dropped")

@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "auth/token.hpp"
+#include "base/text/cli11.hpp"
 #include "shares/shared_energy.hpp"
 #include "telemetry/telemetry.hpp"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
 
 namespace wattle::daemon {
 

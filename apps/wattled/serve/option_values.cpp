@@ -15,6 +15,16 @@
 
 namespace wattle::daemon {
 
+CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help,
+                       const char* type) {
+  const auto refuse_empty = [](const std::string& given) {
+    return given.empty() ? std::string("is empty") : std::string();
+  };
+  return app.add_option(name, to, help)
+      ->type_name(type)
+      ->check(CLI::Validator(refuse_empty, "", ""));
+}
+
 [[noreturn]] void refuse_value(std::string_view option, std::string_view takes,
                                std::string_view given) {
   throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, takes, printable(given)));

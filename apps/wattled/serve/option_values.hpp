@@ -10,15 +10,18 @@
 #include <string_view>
 #include <utility>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
+#include "base/text/cli11.hpp"
 
 namespace wattle::daemon {
 
 /// The range of --history-size, in MiB.
 inline constexpr std::uint32_t kLeastHistoryMib = 16;
 inline constexpr std::uint32_t kMostHistoryMib = std::uint32_t{1} << 20U;
+
+/// An option that takes a path or a name. An empty value (of an unset variable) is an error: it
+/// would disable what the option requests.
+CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help,
+                       const char* type = "FILE");
 
 /// Throws `InvalidArgument`: "OPTION takes ..., not 'given'".
 [[noreturn]] void refuse_value(std::string_view option, std::string_view takes,

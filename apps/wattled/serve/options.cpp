@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -176,18 +175,6 @@ TokenOptions checked_token(Raw raw) {
     refuse_value("--expires", "a length of time such as 7d or 12h, or never", raw.expires);
   if (*lifetime > 0) token.lifetime_s = *lifetime;
   return token;
-}
-
-/// An option that takes a path or a name. An empty value (of an unset variable) is an error: it
-/// would disable what the option requests.
-CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help,
-                       const char* type = "FILE") {
-  const auto refuse_empty = [](const std::string& given) {
-    return given.empty() ? std::string("is empty") : std::string();
-  };
-  return app.add_option(name, to, help)
-      ->type_name(type)
-      ->check(CLI::Validator(refuse_empty, "", ""));
 }
 
 /// An option that takes a whole number.

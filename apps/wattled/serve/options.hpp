@@ -8,13 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "api/compat_metrics.hpp"
-#include "api/public_cpu.hpp"
-#include "auth/failure_limit.hpp"
 #include "auth/token.hpp"
 #include "devices/inventory.hpp"
 #include "http/listening.hpp"
-#include "serve/page_options.hpp"
+#include "serve/service.hpp"
 #include "shares/shared_energy.hpp"
 #include "telemetry/telemetry.hpp"
 #include "wattle/system.hpp"
@@ -22,12 +19,11 @@
 
 namespace wattle::daemon {
 
-struct ServeOptions {
+struct ServeOptions : OfferOptions {
   bool serves_file = true;  ///< at a Unix socket
   bool serves_tcp = false;
   bool allows_plain_http = false;
-  bool serves_dashboard = false;  ///< a page for browsers at /
-  bool keeps_settings = false;    ///< GPU settings stay when the daemon ends
+  bool keeps_settings = false;  ///< GPU settings stay when the daemon ends
   GpuBackend gpu_backend = GpuBackend::all;
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   SocketFileOptions socket{.path = "/run/wattled/wattled.sock"};
@@ -36,16 +32,10 @@ struct ServeOptions {
   TcpAddress tcp{.host = "127.0.0.1", .port = 4938};
   std::string tls_certificate;  ///< empty: no encryption
   std::string tls_key;
-  std::string tls_client_authorities;  ///< empty: clients need no certificate
-  std::vector<TokenScope> enabled{TokenScope::gpu_read, TokenScope::cpu_read};
+  std::string tls_client_authorities;     ///< empty: clients need no certificate
   std::optional<SharesOptions> shares{};  ///< absent: energy is not divided
-  PageOptions pages{};
-  std::vector<Exporter> compat_metrics{};  ///< whose names /metrics serves, too
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;
-  /// The period of CPU readings for TCP clients if the daemon has no signing key. Energies are
-  /// rounded to 1 J per second of it. 0: no limit.
-  std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   /// The length of the energy history; 0: none.
   std::chrono::seconds history{0};
   std::string history_dir;                      ///< of the history on disk; empty: in memory alone
@@ -57,11 +47,9 @@ struct ServeOptions {
   std::string overrides_path;  ///< of commands that set GPUs; empty: drivers do
   std::string key_path;        ///< empty: no tokens
   std::string revoked_path;    ///< empty: no token is revoked
-  std::string audience;        ///< empty: tokens with audiences are refused
   std::string user;            ///< who root becomes; empty: wattled, if there is one
   System system{};
   std::size_t most_connections = 4096;
-  std::uint32_t most_failures_per_client = kFailuresPerClient;  ///< at once, to authenticate
   std::size_t most_per_client = 0;  ///< connections of one address of TCP; 0: a quarter of all
   std::size_t most_per_token = 0;   ///< streams of one token; 0: a quarter of all connections
   /// One line for each option that other options make ineffective.

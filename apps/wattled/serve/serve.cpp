@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <initializer_list>
 #include <ranges>
 #include <utility>
 
@@ -259,22 +258,15 @@ std::unique_ptr<DiskHistory> keep_on_disk(Service& service, Loop& loop,
 ServiceOptions service_options(const ServeOptions& options, std::size_t most_connections,
                                std::shared_ptr<SettingsJournal> journal,
                                std::shared_ptr<const CommandRunner> commands) {
-  return {.enabled = options.enabled,
-          .serves_dashboard = options.serves_dashboard,
-          .pages = options.pages,
-          .host = this_host(),
-          .compat_metrics = options.compat_metrics,
-          .streams = {.gpu_period = kSecond / options.gpu_hz,
-                      .cpu_period = kSecond / options.cpu_hz,
-                      .format = options.stream_format},
-          .public_cpu_period = options.public_cpu_period,
-          .most_streams_per_token = options.most_per_token > 0
-                                        ? options.most_per_token
-                                        : std::max<std::size_t>(1, most_connections / 4),
-          .most_failures_per_client = options.most_failures_per_client,
-          .audience = options.audience,
-          .journal = std::move(journal),
-          .commands = std::move(commands)};
+  return {options,
+          this_host(),
+          {.gpu_period = kSecond / options.gpu_hz,
+           .cpu_period = kSecond / options.cpu_hz,
+           .format = options.stream_format},
+          options.most_per_token > 0 ? options.most_per_token
+                                     : std::max<std::size_t>(1, most_connections / 4),
+          std::move(journal),
+          std::move(commands)};
 }
 
 /// Looks for drivers that are loaded later, and adds their devices.

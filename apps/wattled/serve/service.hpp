@@ -54,19 +54,24 @@ class HttpExchange {
   [[nodiscard]] virtual Subscriber* begin_stream(std::shared_ptr<const StreamRight> right) = 0;
 };
 
-struct ServiceOptions {
+/// What is served to whom, as the administrator chose it.
+struct OfferOptions {
   std::vector<TokenScope> enabled{TokenScope::gpu_read, TokenScope::cpu_read};
-  bool serves_dashboard = false;
+  bool serves_dashboard = false;  ///< a page for browsers at /
   PageOptions pages{};
-  std::string host{};                      ///< the name of this machine; empty: not known
   std::vector<Exporter> compat_metrics{};  ///< whose names /metrics serves, too
-  StreamRates streams{};
-  /// See `ServeOptions`.
+  /// The period of CPU readings for TCP clients if the daemon has no signing key. Energies are
+  /// rounded to 1 J per second of it. 0: no limit.
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
-  std::size_t most_streams_per_token = 1024;
-  std::uint32_t most_failures_per_client = kFailuresPerClient;
+  std::uint32_t most_failures_per_client = kFailuresPerClient;  ///< at once, to authenticate
   /// The audience that tokens must name if they name any; empty: tokens with audiences are refused.
   std::string audience{};
+};
+
+struct ServiceOptions : OfferOptions {
+  std::string host{};  ///< the name of this machine; empty: not known
+  StreamRates streams{};
+  std::size_t most_streams_per_token = 1024;
   /// The journal from which GPU settings are restored; null: they stay.
   std::shared_ptr<SettingsJournal> journal{};
   /// The commands that set GPUs instead of their drivers; null: none.

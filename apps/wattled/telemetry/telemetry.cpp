@@ -78,8 +78,6 @@ void Telemetry::tick() {
                                 .started_unix_s = service_.scrape().started_unix_s(),
                                 .own = own_cost(),
                                 .domains = std::move(domains),
-                                .refused = {},
-                                .dropped = {},
                                 .units = unit_metrics(service_)};
     const otlp::UnixNs now = otlp::unix_ns(to_unix(service_.loop().now()));
     exporter_.add(otlp::metrics_batch(options_.resource, otlp_metrics_of(metrics, now, starts_)));

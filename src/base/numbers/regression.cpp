@@ -147,30 +147,26 @@ void NormalSums::add(std::span<const double> x, double y, double weight) noexcep
   }
 }
 
-NormalSums& NormalSums::operator+=(const NormalSums& other) noexcept {
-  const auto add_all = [](std::vector<double>& to, const std::vector<double>& from) {
-    std::ranges::transform(to, from, to.begin(), std::plus<>());
+template <class Operation>
+NormalSums& NormalSums::combine(const NormalSums& other, Operation operation) noexcept {
+  const auto combine_all = [operation](std::vector<double>& to, const std::vector<double>& from) {
+    std::ranges::transform(to, from, to.begin(), operation);
   };
-  weight_ += other.weight_;
-  y_ += other.y_;
-  yy_ += other.yy_;
-  add_all(x_, other.x_);
-  add_all(xx_, other.xx_);
-  add_all(xy_, other.xy_);
+  weight_ = operation(weight_, other.weight_);
+  y_ = operation(y_, other.y_);
+  yy_ = operation(yy_, other.yy_);
+  combine_all(x_, other.x_);
+  combine_all(xx_, other.xx_);
+  combine_all(xy_, other.xy_);
   return *this;
 }
 
+NormalSums& NormalSums::operator+=(const NormalSums& other) noexcept {
+  return combine(other, std::plus<>());
+}
+
 NormalSums& NormalSums::operator-=(const NormalSums& other) noexcept {
-  const auto subtract_all = [](std::vector<double>& from, const std::vector<double>& what) {
-    std::ranges::transform(from, what, from.begin(), std::minus<>());
-  };
-  weight_ -= other.weight_;
-  y_ -= other.y_;
-  yy_ -= other.yy_;
-  subtract_all(x_, other.x_);
-  subtract_all(xx_, other.xx_);
-  subtract_all(xy_, other.xy_);
-  return *this;
+  return combine(other, std::minus<>());
 }
 
 NormalSums NormalSums::without(std::size_t column) const {

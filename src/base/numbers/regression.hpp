@@ -31,6 +31,9 @@ class NormalSums {
   [[nodiscard]] double yy() const noexcept;
 
  private:
+  template <class Operation>
+  NormalSums& combine(const NormalSums& other, Operation operation) noexcept;
+
   std::size_t columns_ = 0;
   double weight_ = 0.0;
   double y_ = 0.0;

@@ -55,7 +55,7 @@ struct Table {
   };
   std::vector<Column> columns;
   /// The first cell names its row. Cells that a row lacks are empty.
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> rows{};
   bool is_folded = false;  ///< the reader opens it: what few ask for
 };
 
@@ -73,7 +73,7 @@ struct PowerPlot {
   Seconds length{0};
   Seconds column{0};
   Watts scale;  ///< what fits into it at least: plots that are compared have the same
-  std::vector<Stripe> stripes;
+  std::vector<Stripe> stripes{};
   std::string summary;  ///< what it shows, in a sentence or two
 };
 
@@ -81,17 +81,17 @@ struct PowerPlot {
 struct DotPlot {
   struct DotRow {
     std::string name;
-    std::string text;          ///< what the row shows, in figures
-    std::vector<double> dots;  ///< drawn from top to bottom
-    std::size_t runs = 0;      ///< that the dots are of: more than there are dots, if thinned out
+    std::string text;            ///< what the row shows, in figures
+    std::vector<double> dots{};  ///< drawn from top to bottom
+    std::size_t runs = 0;        ///< that the dots are of: more than there are dots, if thinned out
     std::optional<double> mark{};
     std::optional<std::pair<double, double>> interval{};
   };
   std::string name;
   std::string unit;  ///< of all values
-  std::vector<DotRow> rows;
+  std::vector<DotRow> rows{};
   std::optional<double> line{};  ///< that rows are compared with
-  std::string summary;           ///< what it shows, in a sentence or two
+  std::string summary{};         ///< what it shows, in a sentence or two
 };
 
 /// A quantity over another one.
@@ -107,9 +107,9 @@ struct CurvePlot {
   };
   std::string name;
   std::string x_name;
-  std::string unit;  ///< of y
-  std::vector<Curve> curves;
-  std::string summary;  ///< what it shows, in a sentence or two
+  std::string unit{};  ///< of y
+  std::vector<Curve> curves{};
+  std::string summary{};  ///< what it shows, in a sentence or two
 };
 
 /// Plots beside and below each other. Those of power show the same time.
@@ -122,7 +122,7 @@ using Block = std::variant<Heading, Paragraph, Note, Lines, Estimates, Facts, Ta
 struct Page {
   std::string title;
   std::string subtitle;
-  std::vector<Block> blocks;
+  std::vector<Block> blocks{};
   std::string footer;
 };
 

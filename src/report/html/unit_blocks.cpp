@@ -93,7 +93,7 @@ DotPlot distribution_plot(const std::vector<const UnitTag*>& tags) {
   }
   const EnergyScale scale = energy_scale_for(most);
   const auto scaled = [&](Joules energy) { return energy.si() / scale.joules; };
-  DotPlot plot{.name = "Energy per unit", .unit = std::string(scale.name), .rows = {}};
+  DotPlot plot{.name = "Energy per unit", .unit = std::string(scale.name)};
   for (std::size_t i = 0; i < tags.size(); ++i) {
     const UnitTag& tag = *tags[i];
     for (double& energy : energies[i]) energy /= scale.joules;
@@ -142,15 +142,11 @@ void add_unit_plots(std::vector<Block>& blocks, const UnitsReport& report) {
       tags, &UnitTag::by_running,
       {.name = "Energy per unit over load",
        .x_name = "units at a time",
-       .unit = {},
-       .curves = {},
        .summary = "Mean by how many units ran when each started, in groups of a factor of 2."});
   auto by_work =
       group_plot(tags, &UnitTag::by_work,
                  {.name = "Energy per unit over work",
                   .x_name = "work of a unit",
-                  .unit = {},
-                  .curves = {},
                   .summary = "Mean by the work of each unit, in groups of a factor of 2."});
   const std::size_t left_out = tags.size() - std::min(tags.size(), kMostDottedTags);
   tags.resize(tags.size() - left_out);
@@ -172,8 +168,7 @@ void add_tags(std::vector<Block>& blocks, const UnitsReport& report) {
                           {"p99", true},
                           {"per work (95 %)", true},
                           {"by regression (95 %)", true},
-                          {"remarks"}},
-              .rows = {}};
+                          {"remarks"}}};
   for (const UnitTag& tag : report.tags) {
     if (table.rows.size() == kMostTagRows) break;
     table.rows.push_back({name_of(tag), fmt::format("{}", tag.count), to_text(tag.mean_time),
@@ -199,8 +194,7 @@ void add_unit_domains(std::vector<Block>& blocks, const std::vector<UnitDomain>&
                           {"idle", true},
                           {"without units", true},
                           {"unknown time", true},
-                          {"remarks"}},
-              .rows = {}};
+                          {"remarks"}}};
   for (const UnitDomain& domain : domains) {
     const UnitBalance& balance = domain.balance;
     table.rows.push_back({printable(domain.domain), to_text(balance.measured),

@@ -107,7 +107,7 @@ void add_command(Page& page, const BenchCommand& command, std::size_t most_liste
     page.blocks.emplace_back(Paragraph{"No run has ended."});
     return;
   }
-  Table table{.caption = "What it cost: " + command.name, .columns = {{"cost"}}, .rows = {}};
+  Table table{.caption = "What it cost: " + command.name, .columns = {{"cost"}}};
   for (std::size_t i = 1; i < kCostTitles.size(); ++i) {
     table.columns.push_back({kCostTitles.at(i), true});
   }

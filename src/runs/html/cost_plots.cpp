@@ -93,8 +93,7 @@ std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all) {
   }
   if (known.empty()) return std::nullopt;
   const CostUnit unit = unit_for(cost, highest);
-  DotPlot plot{
-      .name = std::string(name_of(cost)), .unit = unit.name, .rows = {}, .line = {}, .summary = {}};
+  DotPlot plot{.name = std::string(name_of(cost)), .unit = unit.name};
   std::vector<std::string> sentences;
   for (auto& [runs, values] : known) {
     const Summary summary = summary_of(cost, runs->runs).value();
@@ -145,7 +144,7 @@ Note change_legend() {
 }
 
 DotPlot change_plot(std::string name, const std::vector<NamedRatio>& all) {
-  DotPlot plot{.name = std::move(name), .unit = "%", .rows = {}, .line = 0.0, .summary = {}};
+  DotPlot plot{.name = std::move(name), .unit = "%", .line = 0.0};
   const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
   std::vector<std::string> sentences;
   for (const auto& [row_name, ratio] : all) {
