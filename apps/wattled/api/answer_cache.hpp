@@ -12,19 +12,23 @@
 
 #include "base/text/parse.hpp"
 #include "base/text/split.hpp"
+#include "http/target.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::daemon {
 
 /// How old an answer may be for the caller of this query, by its `max_age`; 0: it is made for the
-/// caller.
-[[nodiscard]] inline std::chrono::seconds accepted_age(std::string_view query) noexcept {
+/// caller. Other parameters are not its business: a scraper may have some. Throws `QueryFault` if
+/// `max_age` is no whole number.
+[[nodiscard]] inline std::chrono::seconds accepted_age(std::string_view query) {
   constexpr std::uint32_t kMost = 60;
   while (!query.empty()) {
-    std::string_view parameter = take_until(query, '&');
-    if (!take_prefix(parameter, "max_age=")) continue;
-    return std::chrono::seconds(
-        std::min(parse_unsigned<std::uint32_t>(parameter).value_or(0), kMost));
+    std::string_view value = take_until(query, '&');
+    if (take_until(value, '=') != "max_age") continue;
+    if (const auto age = parse_unsigned<std::uint32_t>(value)) {
+      return std::chrono::seconds(std::min(*age, kMost));
+    }
+    throw QueryFault("`max_age` must be a whole number of seconds.", QueryFault::Form::json);
   }
   return std::chrono::seconds(0);
 }

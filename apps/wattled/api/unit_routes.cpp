@@ -48,19 +48,6 @@ ServedUnits* units_for(Service& service, const Request& request, const ExchangeP
   return units;
 }
 
-/// A parameter from `least` to `most`; absent: `otherwise`.
-double unit_number_in(const UrlQuery& query, std::string_view name, double least, double most,
-                      double otherwise) {
-  const auto text = query.find(name);
-  if (!text) return otherwise;
-  const auto number = parse_double(*text);
-  if (!number || !(*number >= least) || !(*number <= most)) {
-    throw QueryFault(fmt::format("{} must be a number from {:g} to {:g}", name, least, most),
-                     QueryFault::Form::json);
-  }
-  return *number;
-}
-
 std::string unit_tag_in(const UrlQuery& query) {
   const std::string_view tag = query.text("tag");
   if (tag.empty() || tag.size() > kMostMarkBytes) {
@@ -99,11 +86,12 @@ void start_unit(Service& service, const Request& request, const ExchangePtr& exc
       UrlQuery::parse(request.target.query, {"tag", "id", "weight", "timeout_s", "traceparent"});
   const auto id = query.find("id");
   const double timeout_s =
-      unit_number_in(query, "timeout_s", 1.0, kLongestTimeoutS, kDefaultTimeoutS);
+      query.number_from("timeout_s", 1.0, kLongestTimeoutS).value_or(kDefaultTimeoutS);
   StartedUnit unit{
       .tag = unit_tag_in(query),
       .id = id ? unit_id_in(*id) : units->make_id(),
-      .weight = unit_number_in(query, "weight", detail::kLeastWeight, detail::kMostWeight, 1.0),
+      .weight =
+          query.number_from("weight", detail::kLeastWeight, detail::kMostWeight).value_or(1.0),
       // One that is not valid is ignored: https://www.w3.org/TR/trace-context-2/
       .trace = parse_traceparent(query.find("traceparent").value_or("")),
       .timeout = std::chrono::seconds(static_cast<std::int64_t>(timeout_s))};
@@ -118,7 +106,7 @@ void end_unit(Service& service, const Request& request, const ExchangePtr& excha
   const UrlQuery query = UrlQuery::parse(request.target.query, {"tag", "id", "work"});
   const std::string tag = unit_tag_in(query);
   const std::string id = unit_id_in(query.text("id"));
-  const double work = unit_number_in(query, "work", 0.0, detail::kMostUnitWork, 0.0);
+  const double work = query.number_from("work", 0.0, detail::kMostUnitWork).value_or(0.0);
   if (!units->end(tag, id, work)) {
     return exchange->answer(error_response(
         404,

@@ -143,6 +143,26 @@ std::uint32_t UrlQuery::number(std::string_view name) const {
   return *number;
 }
 
+std::optional<double> UrlQuery::number_from(std::string_view name, double least,
+                                            double most) const {
+  const auto value = find(name);
+  if (!value) return std::nullopt;
+  const auto number = parse_double(*value);
+  if (number && *number >= least && *number <= most) return number;
+  throw QueryFault(fmt::format("`{}` must be a number from {:g} to {:g}.", name, least, most),
+                   QueryFault::Form::json);
+}
+
+std::optional<std::uint32_t> UrlQuery::whole_number_from(std::string_view name, std::uint32_t least,
+                                                         std::uint32_t most) const {
+  const auto value = find(name);
+  if (!value) return std::nullopt;
+  const auto number = parse_unsigned<std::uint32_t>(*value);
+  if (number && *number >= least && *number <= most) return number;
+  throw QueryFault(fmt::format("`{}` must be a whole number from {} to {}.", name, least, most),
+                   QueryFault::Form::json);
+}
+
 std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind) {
   constexpr std::string_view kBlanks = " \t\n\v\f\r";
   const auto [field, device] = words_of(kind);

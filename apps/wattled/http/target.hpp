@@ -49,6 +49,13 @@ class UrlQuery {
   [[nodiscard]] std::string_view text(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::uint32_t number(std::string_view name) const;
+  /// A number that the query may have; absent: it does not. Throws `QueryFault` (JSON) if the value
+  /// is no number, or not from `least` to `most`.
+  [[nodiscard]] std::optional<double> number_from(std::string_view name, double least,
+                                                  double most) const;
+  [[nodiscard]] std::optional<std::uint32_t> whole_number_from(std::string_view name,
+                                                               std::uint32_t least,
+                                                               std::uint32_t most) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> parameters_;

@@ -190,6 +190,26 @@ TEST(UrlQuery, HasNumbers) {
 
 // --- lists of ids ---
 
+TEST(Query, MayHaveANumberOfARange) {
+  const UrlQuery query =
+      UrlQuery::parse("a=7&b=2.5&c=-1&d=x&e=&f=nan", {"a", "b", "c", "d", "e", "f"});
+  EXPECT_EQ(query.whole_number_from("a", 7, 7), 7U);
+  EXPECT_EQ(query.number_from("b", 2.5, 3.0), 2.5);
+  EXPECT_EQ(query.whole_number_from("none", 1, 9), std::nullopt);
+  EXPECT_EQ(query.number_from("none", 1.0, 9.0), std::nullopt);
+  const auto fault = [](const std::function<void()>& read) {
+    return fault_in(read, QueryFault::Form::json);
+  };
+  for (const char* name : {"b", "c", "d", "e", "f"}) {
+    EXPECT_EQ(fault([&] { (void)query.whole_number_from(name, 0, 9); }),
+              "`" + std::string(name) + "` must be a whole number from 0 to 9.");
+  }
+  for (const char* name : {"a", "c", "d", "e", "f"}) {
+    EXPECT_EQ(fault([&] { (void)query.number_from(name, 0.5, 4.0); }),
+              "`" + std::string(name) + "` must be a number from 0.5 to 4.");
+  }
+}
+
 Ids ids_of(std::string_view list) { return parse_ids(list, IdKind::gpu); }
 
 std::string id_fault(std::string_view list, IdKind kind = IdKind::gpu) {
