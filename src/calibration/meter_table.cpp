@@ -222,7 +222,7 @@ void MeterTable::take_row() {
   const bool is_good = time_s && power.is_number() && samples_.size() < kMostSamples;
   count_row(is_good);
   if (is_good) {
-    samples_.push_back({.time_s = *time_s, .power_w = power.value});
+    samples_.push_back({.time_s = *time_s, .power_w = power.value()});
     return;
   }
   note_bad([&] {

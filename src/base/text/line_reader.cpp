@@ -25,7 +25,7 @@ LineReader::LineReader(Fd file, std::size_t max_line_bytes, LastLine last)
   (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
-std::optional<std::string_view> LineReader::next() {
+std::optional<std::string_view> LineReader::next_of_any() {
   std::size_t searched = 0;
   while (true) {
     const char* const from = buffer_.data() + begin_ + searched;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,17 @@ class LineReader {
   /// The next line, without its end ("\n", "\r\n", "\r\r\n"; or "\r" alone: see `ends_in_cr`);
   /// valid until the next call. Absent at the end of the file, or of what can be read of it: see
   /// `error`.
-  [[nodiscard]] std::optional<std::string_view> next();
+  [[nodiscard]] std::optional<std::string_view> next() {
+    // Most lines lie in the buffer and need nothing else.
+    const char* const begin = buffer_.data() + begin_;
+    const void* const found = std::memchr(begin, '\n', end_ - begin_);
+    if (found == nullptr || too_long_ || ends_in_cr()) return next_of_any();
+    const std::string_view line(begin,
+                                static_cast<std::size_t>(static_cast<const char*>(found) - begin));
+    if (line.size() > max_line_bytes_ || line.ends_with('\r')) return next_of_any();
+    begin_ += line.size() + 1;
+    return line;
+  }
 
   /// The `errno` that reading stopped with; 0 while it did not.
   [[nodiscard]] int error() const noexcept { return error_; }
@@ -40,6 +51,7 @@ class LineReader {
   [[nodiscard]] const FileStart& start() const noexcept { return start_; }
 
  private:
+  std::optional<std::string_view> next_of_any();
   /// The text after the last line end, if it is a line.
   std::optional<std::string_view> take_rest();
   /// Reads more of the file after what is kept; false at its end.

@@ -25,8 +25,6 @@ constexpr std::size_t kMostShown = 40;  // bytes of a cell in a message
 constexpr std::array<std::string_view, 6> kIds = {"uuid",       "gpu_uuid",   "serial",
                                                   "gpu_serial", "pci.bus_id", "gpu_bus_id"};
 
-constexpr std::size_t kMaskBits = 64;
-
 /// A bit for each of the first `count` bytes, at most 64, that is a comma, the first byte in the
 /// lowest one. `room`: bytes that may be read, `count` at least.
 inline std::uint64_t commas_in(const char* bytes, std::size_t count, std::size_t room) noexcept {
@@ -41,9 +39,9 @@ inline std::uint64_t commas_in(const char* bytes, std::size_t count, std::size_t
     return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(found))} << begin;
   };
   if (count <= kStep && room >= kStep) return of_step(0) & ~(~std::uint64_t{0} << count);
-  if (room >= kMaskBits) {
+  if (room >= 4 * kStep) {
     commas = of_step(0) | of_step(kStep) | of_step(2 * kStep) | of_step(3 * kStep);
-    return commas & (~std::uint64_t{0} >> (kMaskBits - count));
+    return commas & (~std::uint64_t{0} >> (4 * kStep - count));
   }
   for (; i + kStep <= count; i += kStep) commas |= of_step(i);
   if (i != 0 && i < count) return commas | of_step(count - kStep);
@@ -56,29 +54,26 @@ inline std::uint64_t commas_in(const char* bytes, std::size_t count, std::size_t
 
 // The first part is the short one: a time, which has no comma. So all commas are found in one part,
 // and lines that are not equally long need as many steps.
-std::size_t GpuRowReader::split(std::string_view line) noexcept {
-  const char* begin = line.data();
-  const char* const end = begin + line.size();
-  std::string_view* cell = cells_.data();
-  const std::string_view* const last = cell + kMostColumns;
-  cells_[kNone] = {};
-  std::size_t count = (line.size() - 1) % kMaskBits + 1;
-  for (const char* part = line.data(); part < end; part += std::exchange(count, kMaskBits)) {
-    const auto room = static_cast<std::size_t>(end - part);
-    for (std::uint64_t commas = commas_in(part, count, room); commas != 0; commas &= commas - 1) {
-      if (cell == last) return kMostColumns + 1;
-      const char* const comma = part + std::countr_zero(commas);
-      *cell++ = std::string_view(begin, static_cast<std::size_t>(comma - begin));
-      begin = comma + 1;
+void GpuRowReader::split(std::string_view line) noexcept {
+  line_ = line.data();
+  begins_[kNone + 1] = 1;
+  std::size_t* begin = begins_.data();
+  const std::size_t* const last = begin + kMostColumns;
+  std::size_t size = (line.size() - 1) % kPartBytes + 1;
+  for (std::size_t part = 0; part < line.size() && begin <= last;
+       part += std::exchange(size, kPartBytes)) {
+    std::uint64_t commas = commas_in(line.data() + part, size, line.size() - part);
+    for (; commas != 0; commas &= commas - 1) {
+      *++begin = part + static_cast<unsigned>(std::countr_zero(commas)) + 1;
     }
   }
-  if (cell == last) return kMostColumns + 1;
-  *cell++ = std::string_view(begin, static_cast<std::size_t>(end - begin));
-  return static_cast<std::size_t>(cell - cells_.data());
+  *++begin = line.size() + 1;
+  count_ = std::min(static_cast<std::size_t>(begin - begins_.data()), kMostColumns + 1);
 }
 
 bool GpuRowReader::take_header(std::string_view line) {
-  GpuColumns found{.count = split(line),
+  split(line);
+  GpuColumns found{.count = count_,
                    .timestamp = kNone,
                    .util = {},
                    .mem_util = {},
@@ -88,7 +83,7 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.powers.fill({});
   if (found.count > kMostColumns) return false;
   std::array<ColumnTitle, kMostColumns> titles;
-  for (std::size_t i = 0; i < found.count; ++i) titles.at(i) = column_title(cells_.at(i));
+  for (std::size_t i = 0; i < found.count; ++i) titles.at(i) = column_title(cell(i));
   const auto place = [&](std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) {
       for (std::size_t i = 0; i < found.count; ++i) {
@@ -104,7 +99,10 @@ bool GpuRowReader::take_header(std::string_view line) {
     if (figure.place == kNone) return figure;
     is_header = true;
     const auto unit = unit_of(titles.at(figure.place), quantity);
-    if (unit) return GpuColumn{.place = figure.place, .unit = *unit};
+    if (unit) {
+      const bool is_scaled = unit->factor != UnitFactor{};
+      return GpuColumn{.place = figure.place, .unit = *unit, .is_scaled = is_scaled};
+    }
     refused += refused.empty() ? "" : "; ";
     refused += unknown_unit_text(titles.at(figure.place), quantity);
     return GpuColumn{.place = kNone, .unit = figure.unit};
@@ -130,6 +128,7 @@ bool GpuRowReader::take_header(std::string_view line) {
   if (!is_header && found.timestamp == kNone) return false;
   columns_ = found;
   has_header_ = true;
+  are_scaled_ = found.util.is_scaled || found.mem_util.is_scaled || found.memory.is_scaled;
   has_other_powers_ = found.powers[1].place != kNone || found.powers[2].place != kNone;
   has_figures_ =
       found.util.place != kNone || found.mem_util.place != kNone || found.memory.place != kNone ||
@@ -139,55 +138,61 @@ bool GpuRowReader::take_header(std::string_view line) {
 }
 
 void GpuRowReader::read(std::string_view line, GpuRow& row) noexcept {
-  count_ = split(line);
+  split(line);
   row.time_ms.reset();
-  if (columns_.timestamp < count_) {
-    const std::string_view time = cells_[columns_.timestamp];
-    const bool is_trimmed = !time.empty() && is_digit(time.front()) && is_digit(time.back());
-    std::int64_t time_ms = 0;
-    if (times_.take(is_trimmed ? time : trimmed(time), time_ms)) row.time_ms = time_ms;
+  if (columns_.timestamp < count_ && times_.take(cell(columns_.timestamp))) {
+    row.time_ms = times_.last_ms();
   }
   row.whole = count_ == columns_.count && has_figures() && (!has_time() || row.time_ms);
   if (!row.whole) {
     row = {.time_ms = row.time_ms};
     return;
   }
-  row.util = cell_of(columns_.util);
-  row.mem_util = cell_of(columns_.mem_util);
-  row.memory = cell_of(columns_.memory);
+  std::array<double, 2> both{};
+  if (take_two(columns_.util.place, columns_.mem_util.place, both)) {
+    row.util = Cell(both[0]);
+    row.mem_util = Cell(both[1]);
+  } else {
+    row.util = cell_of(columns_.util);
+    row.mem_util = cell_of(columns_.mem_util);
+  }
+  if (take_two(columns_.memory.place, columns_.memory_total, both)) {
+    row.memory = Cell(both[0]);
+    row.memory_total = Cell(both[1]);
+  } else {
+    row.memory = cell_of(columns_.memory);
+    row.memory_total = evidence_in(columns_.memory_total);
+  }
   row.power = has_other_powers_ ? power() : cell_of(columns_.powers[0]);
-  if (!has_uuid()) add_evidence(row);
+  row.temperature = evidence_in(columns_.temperature);
+  row.model = columns_.name == kNone ? 0 : model();
 }
 
-void GpuRowReader::add_evidence(GpuRow& row) const noexcept {
-  row.memory_total = parse_cell(cells_[columns_.memory_total], has_room(columns_.memory_total));
-  row.temperature = parse_cell(cells_[columns_.temperature], has_room(columns_.temperature));
-  row.model = 0;
-  if (columns_.name == kNone) return;
-  const std::string_view name = trimmed(cells_[columns_.name]);
-  row.model = name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));
+std::uint32_t GpuRowReader::model() const noexcept {
+  const std::string_view name = trimmed(cell(columns_.name));
+  return name.empty() ? 0 : static_cast<std::uint32_t>(hash_of(name));
 }
 
 /// The power in the first column that has one.
 Cell GpuRowReader::power() noexcept {
   for (std::size_t i = 0; i < kPowers.size(); ++i) {
     const Cell power = cell_of(columns_.powers.at(i));
-    if (power.kind == Cell::CellKind::missing) continue;
+    if (power.is_missing()) continue;
     if (power.is_number()) ++power_rows_.at(i);
     return power;
   }
   return {};
 }
 
-std::string_view GpuRowReader::index() const noexcept { return trimmed(cells_[columns_.index]); }
+std::string_view GpuRowReader::index() const noexcept { return trimmed(cell(columns_.index)); }
 std::string_view GpuRowReader::uuid() const noexcept {
-  const std::string_view text = trimmed(cells_[columns_.uuid]);
+  const std::string_view text = trimmed(cell(columns_.uuid));
   // [N/A]; and the 0 of boards without a serial number.
   const bool is_none =
       text.starts_with('[') || text.find_first_not_of('0') == std::string_view::npos;
   return is_none ? std::string_view() : text;
 }
-std::string_view GpuRowReader::place() const noexcept { return trimmed(cells_[columns_.place]); }
+std::string_view GpuRowReader::place() const noexcept { return trimmed(cell(columns_.place)); }
 
 std::string GpuRowReader::why_bad(std::string_view line) const {
   if (has_header_ && !has_figures()) {
@@ -207,7 +212,7 @@ std::string GpuRowReader::why_bad(std::string_view line) const {
                                      counted(count_, "cell"), columns_.count);
   }
   if (has_time() && columns_.timestamp < count_) {
-    const std::string_view text = trimmed(cells_.at(columns_.timestamp));
+    const std::string_view text = trimmed(cell(columns_.timestamp));
     if (is_ambiguous_date(text)) {
       return fmt::format("'{}': which number is the day and which the month is unknown",
                          printable(text, kMostShown));
@@ -236,11 +241,11 @@ std::string GpuRowReader::why_bad_cell() const {
                               Named{kPowers[1], &columns_.powers[1], "a number of W"},
                               Named{kPowers[2], &columns_.powers[2], "a number of W"}};
   for (const Named& figure : figures) {
-    const Cell cell = cell_of(*figure.column);
+    const Cell content = cell_of(*figure.column);
     const bool is_of_100 = figure.column->unit.quantity == CellQuantity::share;
-    if (!cell.is_bad() && (!is_of_100 || is_share(cell))) continue;
+    if (!content.is_bad() && (!is_of_100 || is_share(content))) continue;
     return fmt::format("{} is '{}', not {}{}", figure.name,
-                       printable(trimmed(cells_.at(figure.column->place)), kMostShown), figure.unit,
+                       printable(trimmed(cell(figure.column->place)), kMostShown), figure.unit,
                        figure.column->unit.is_stated ? " in the unit of the header" : "");
   }
   return "whose row it is is unknown";

@@ -55,12 +55,16 @@ class GpuRowReader {
 
  private:
   static constexpr std::size_t kMostColumns = 64;
-  static constexpr std::size_t kNone = kMostColumns;
+  /// Bytes of a line that are searched for commas at a time.
+  static constexpr std::size_t kPartBytes = 64;
+  /// The place of a cell that no line has: it is empty.
+  static constexpr std::size_t kNone = kMostColumns + kPartBytes + 2;
   static constexpr std::array<std::string_view, 3> kPowers = {"power.draw", "power.draw.average",
                                                               "power.draw.instant"};
   struct GpuColumn {
     std::size_t place = kNone;
     CellUnit unit{};
+    bool is_scaled = false;  ///< its unit is not that of the figures
   };
   struct GpuColumns {
     std::size_t count = 9;
@@ -78,29 +82,63 @@ class GpuRowReader {
     std::size_t place = kNone;
     std::string_view id_name{};  ///< of `uuid`
   };
-  using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< after the last: empty
 
-  /// Fills `cells_`; their number, at most one more than there is room for.
-  std::size_t split(std::string_view line) noexcept;
-  [[nodiscard]] Cell cell_of(const GpuColumn& column) const noexcept {
-    return parse_cell(cells_[column.place], column.unit, has_room(column.place));
+  /// Finds the cells of a line. Their number is at most one more than `kMostColumns`.
+  void split(std::string_view line) noexcept;
+  [[nodiscard]] std::string_view cell(std::size_t place) const noexcept {
+    const std::size_t begin = begins_[place];
+    return {line_ + begin, begins_[place + 1] - 1 - begin};
   }
-  /// True if eight bytes that end with a cell are bytes of the line.
-  [[nodiscard]] bool has_room(std::size_t place) const noexcept {
-    const std::string_view cell = cells_[place];
-    return cells_[0].data() + sizeof(std::uint64_t) <= cell.data() + cell.size() && place != kNone;
+  /// See `plain_cell`.
+  [[nodiscard, gnu::always_inline]] double plain(std::size_t place) const noexcept {
+    const bool has_room = begins_[place + 1] > sizeof(std::uint64_t);
+    return has_room ? plain_cell(cell(place)) : kNotPlain;
+  }
+  [[nodiscard, gnu::always_inline]] Cell cell_of(const GpuColumn& column) const noexcept {
+    const double number = plain(column.place);
+    if (number < 0.0) return parse_any_cell(cell(column.place), column.unit);
+    return column.is_scaled ? cell_in(column.unit.factor, number) : Cell(number);
+  }
+  /// How many digits a plain number in a cell can have; 0 where `plain` finds none.
+  [[nodiscard, gnu::always_inline]] std::size_t characters_in(std::size_t place) const noexcept {
+    const std::size_t begin = begins_[place];
+    const std::size_t end = begins_[place + 1] - 1;
+    if (begin == end || end < sizeof(std::uint64_t)) return 0;
+    return end - begin - (line_[begin] == ' ' ? 1 : 0);
+  }
+  /// Both numbers at once where they are whole. False for others, which `cell_of` may read.
+  [[nodiscard, gnu::always_inline]] bool take_two(std::size_t one, std::size_t other,
+                                                  std::array<double, 2>& numbers) const noexcept {
+#ifdef __SSE2__
+    const std::array digits = {characters_in(one), characters_in(other)};
+    const bool are_long = ((digits[0] - 1) | (digits[1] - 1)) >= sizeof(std::uint64_t);
+    if (are_long || are_scaled_) return false;
+    const std::array ends = {line_ + begins_[one + 1] - 1, line_ + begins_[other + 1] - 1};
+    return take_two_whole(ends, digits, numbers);
+#else
+    (void)one, (void)other, (void)numbers;
+    return false;
+#endif
+  }
+  [[nodiscard, gnu::always_inline]] Cell evidence_in(std::size_t place) const noexcept {
+    const double number = plain(place);
+    return number < 0.0 ? parse_any_cell(cell(place)) : Cell(number);
   }
   [[nodiscard]] Cell power() noexcept;
-  /// The columns that show whose row it is.
-  void add_evidence(GpuRow& row) const noexcept;
+  /// A hash of the GPU's name.
+  [[nodiscard]] std::uint32_t model() const noexcept;
   [[nodiscard]] std::string why_bad_cell() const;
 
   GpuColumns columns_;
-  Cells cells_;            ///< of the line that was read last
-  std::size_t count_ = 0;  ///< of them
+  const char* line_ = nullptr;  ///< that was read last
+  /// Where each of its cells begins, and one byte after its end, as if a cell began there; then
+  /// unused ones, and an empty cell.
+  std::array<std::size_t, kNone + 2> begins_{};
+  std::size_t count_ = 0;  ///< of its cells
   TimeReader times_;
   bool has_header_ = false;
   bool has_figures_ = true;
+  bool are_scaled_ = false;  ///< the shares, or the memory
   bool has_other_powers_ = false;
   std::array<std::uint64_t, kPowers.size()> power_rows_{};  ///< rows by the column of their power
   std::string refused_;                                     ///< columns whose unit is not known

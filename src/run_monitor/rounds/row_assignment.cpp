@@ -13,7 +13,6 @@ namespace wattle {
 namespace {
 
 constexpr std::size_t kNoPosition = ~std::size_t{0};
-constexpr std::optional<std::size_t> kNoTrack;
 /// Another position of a row must cost that much more.
 constexpr float kSure = 8.0F;
 
@@ -35,7 +34,7 @@ constexpr const char* kNoFirst =
     "known; log with --query-gpu=index,...";
 
 float number_or_unknown(const Cell& cell) noexcept {
-  return cell.is_number() ? static_cast<float>(cell.value) : -1.0F;
+  return static_cast<float>(cell.value_or(-1.0));
 }
 
 std::uint32_t contents_of(const GpuRow& row) noexcept {
@@ -46,7 +45,7 @@ std::uint32_t contents_of(const GpuRow& row) noexcept {
                                                      0xA0761D6478BD642F};
   const std::array cells = {&row.util, &row.mem_util, &row.memory, &row.power, &row.temperature};
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    hash += std::bit_cast<std::uint64_t>(cells[i]->value) * kFactors[i];
+    hash += std::bit_cast<std::uint64_t>(cells[i]->value_or(0.0)) * kFactors[i];
   }
   return static_cast<std::uint32_t>(hash >> 32U);
 }
@@ -103,12 +102,16 @@ void RowAssigner::doubt(Outcome outcome, const char* reason) {
   reason_ = reason;
 }
 
-void RowAssigner::give(const TakeRow& take) {
+void RowAssigner::make_room() { rows_.resize(std::max(kRowsAtATime, 2 * row_count_)); }
+
+void RowAssigner::give(const TakeRows& take) {
   if (outcome_ != Outcome::unknown) return solve(false, take);
-  take(rows_[--row_count_], std::nullopt);
+  GpuRow& row = rows_[--row_count_];
+  row.track.reset();
+  take({&row, 1});
 }
 
-void RowAssigner::end(const TakeRow& take) {
+void RowAssigner::end(const TakeRows& take) {
   solve(true, take);
   const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
   if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
@@ -122,22 +125,25 @@ void RowAssigner::read_traces() {
   traces_.clear();
   trace_rows_.clear();
   std::uint32_t torn = 0;
-  for (std::size_t i = 0; i < row_count_; ++i) {
-    if (!rows_[i].whole || !rows_[i].time_ms) {
+  traces_.reserve(row_count_);
+  trace_rows_.reserve(row_count_);
+  for (std::uint32_t i = 0; i < row_count_; ++i) {
+    GpuRow& row = rows_[i];
+    row.track.reset();
+    if (!row.whole || !row.time_ms) {
       ++torn;
       continue;
     }
-    traces_.push_back(trace_of(rows_[i], std::exchange(torn, 0)));
+    row.order = unlinked_orders_;
+    traces_.push_back(trace_of(row, std::exchange(torn, 0)));
     trace_rows_.push_back(i);
   }
-  found_.assign(traces_.size(), std::nullopt);
   positions_.assign(traces_.size(), kNoPosition);
-  orders_.assign(traces_.size(), unlinked_orders_);
   next_ = 0;
   order_begin_ = 0;
 }
 
-void RowAssigner::solve(bool is_end, const TakeRow& take) {
+void RowAssigner::solve(bool is_end, const TakeRows& take) {
   read_traces();
   std::size_t done = 0;
   while (order_ && done < traces_.size()) {
@@ -159,39 +165,52 @@ void RowAssigner::solve(bool is_end, const TakeRow& take) {
   emit(is_end ? traces_.size() : traces_.size() - std::min(traces_.size(), held_back), take);
 }
 
-bool RowAssigner::is_usual(const RowTrace& row, std::size_t position) const noexcept {
+bool RowAssigner::is_usual(const RowTrace& row, const RowTrace& last, std::size_t position,
+                           const Track& track) const noexcept {
   const RoundModel& model = order_->model;
-  const RowTrace& last = order_->last;
   const auto gap_ms = static_cast<double>(row.time_ms - last.time_ms);
   if (row.torn_before != 0 || row.is_copy_of(last)) return false;
   if (!model.is_usual_gap(order_->last_position, gap_ms)) return false;
   if (are_unlike(row, model.board(position))) return false;
   constexpr double kJump = 7.0;
-  const std::size_t track = order_->tracks[order_->place_of(position)];
-  return continuity_cost(row, tracks_[track].last()) < kJump;
+  return continuity_cost(row, track.last()) < kJump;
 }
 
 void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) {
   const std::size_t track = order_->tracks[order_->place_of(position)];
   positions_[trace] = position;
-  orders_[trace] = unlinked_orders_;
-  if (is_sure) found_[trace] = track;
-  Track& of_row = tracks_[track];
-  of_row.recent = {traces_[trace], of_row.recent[0], of_row.recent[1]};
-  ++of_row.rows;
+  GpuRow& row = row_of(trace);
+  row.order = unlinked_orders_;
+  if (is_sure) row.track = static_cast<std::uint32_t>(track);
+  tracks_[track].add(traces_[trace]);
   order_->last_position = position;
   order_->last = traces_[trace];
   ++order_->rows;
   next_ = trace + 1;
 }
 
+// As `assign` does it, row by row: nearly all rows of most tables are usual ones.
 std::size_t RowAssigner::follow(std::size_t from) {
+  Order& order = *order_;
+  const RowTrace* last = &order.last;
+  const std::size_t begin = from;
   for (; from < traces_.size(); ++from) {
-    const std::size_t position = order_->next_position();
-    if (!is_usual(traces_[from], position)) break;
-    order_->memory.add(order_->place_of(position), traces_[from]);
-    assign(from, position, true);
+    const RowTrace& row = traces_[from];
+    const std::size_t position = order.next_position();
+    const std::size_t place = order.place_of(position);
+    const std::size_t track = order.tracks[place];
+    if (!is_usual(row, *last, position, tracks_[track])) break;
+    order.memory.add(place, row);
+    tracks_[track].add(row);
+    positions_[from] = position;
+    row_of(from).track = static_cast<std::uint32_t>(track);
+    order.last_position = position;
+    last = &row;
   }
+  if (from == begin) return from;
+  order.last = *last;
+  order.rows += from - begin;
+  next_ = from;
   return from;
 }
 
@@ -219,7 +238,7 @@ bool RowAssigner::step_over(std::size_t& from) {
       const std::size_t until = is_end ? end : end - 2 * n;
       for (std::size_t i = begin; i < until; ++i) {
         const std::size_t k = i - begin;
-        found_[i].reset();
+        row_of(i).track.reset();
         const bool is_sure = n == 1 || piece.path.margins[k] >= kSure;
         assign(i, piece.path.positions[k], is_sure && piece.path.is_copy[k] == 0);
       }
@@ -281,7 +300,7 @@ void RowAssigner::take_piece(const RoundPiece& piece, std::size_t begin, std::si
 
 void RowAssigner::forget_last_round() {
   const std::size_t n = order_->model.gpus();
-  for (std::size_t i = next_ - std::min(next_, n); i < next_; ++i) found_[i].reset();
+  for (std::size_t i = next_ - std::min(next_, n); i < next_; ++i) row_of(i).track.reset();
 }
 
 bool RowAssigner::is_after_break(std::size_t begin) const {
@@ -363,32 +382,26 @@ std::optional<std::size_t> RowAssigner::earlier_track(std::size_t place,
   return std::nullopt;
 }
 
-void RowAssigner::emit(std::size_t traces, const TakeRow& take) {
+void RowAssigner::emit(std::size_t traces, const TakeRows& take) {
   const bool is_all = traces >= traces_.size();
   // An order cannot be followed from before its first row.
   if (!is_all) traces = std::max(traces, std::min(traces_.size(), order_begin_ + 1));
+  traces = std::min(traces, traces_.size());
   std::size_t rows = 0;
   if (is_all) {
     rows = row_count_;
   } else if (traces > 0) {
-    rows = trace_rows_[traces - 1] + 1;
+    rows = trace_rows_[traces - 1] + std::size_t{1};
   }
-  std::size_t trace = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::optional<std::size_t>* track = &kNoTrack;
-    GpuRow& row = rows_[i];
-    if (trace < traces && trace < traces_.size() && trace_rows_[trace] == i) {
-      row.order = orders_[trace];
-      track = &found_[trace++];
-      if (positions_[trace - 1] != kNoPosition) ++ordered_rows_;
-      if (*track) ++assigned_rows_;
-    }
-    take(row, *track);
+  for (std::size_t i = 0; i < traces; ++i) {
+    if (positions_[i] != kNoPosition) ++ordered_rows_;
+    if (row_of(i).track) ++assigned_rows_;
   }
-  whole_rows_ += trace;
-  if (order_ && trace > 0) {
-    order_->last_position = positions_[trace - 1];
-    order_->last = traces_[trace - 1];
+  take(std::span(rows_).first(rows));
+  whole_rows_ += traces;
+  if (order_ && traces > 0) {
+    order_->last_position = positions_[traces - 1];
+    order_->last = traces_[traces - 1];
   }
   order_begin_ = 0;
   const std::span rest = std::span(rows_).subspan(rows, row_count_ - rows);

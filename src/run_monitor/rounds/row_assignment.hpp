@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,9 @@ namespace wattle {
 /// length. Threads: one at a time.
 class RowAssigner {
  public:
-  /// Takes a row, and its track: rows of one GPU, if `outcome` is `each`. Absent where that is
+  /// Takes rows with their tracks: those of one GPU, if `outcome` is `each`. Absent where that is
   /// unknown.
-  using TakeRow = std::function<void(const GpuRow& row, const std::optional<std::size_t>& track)>;
+  using TakeRows = std::function<void(std::span<const GpuRow> rows)>;
   enum class Outcome : std::uint8_t {
     each,        ///< each track is a GPU
     total_only,  ///< only the sum of all tracks is known
@@ -39,7 +40,7 @@ class RowAssigner {
 
   /// Room for the next row, which may be of another line. `add` takes it.
   [[nodiscard]] GpuRow& next_row() {
-    if (row_count_ == rows_.size()) rows_.resize(std::max(kRowsAtATime, 2 * row_count_));
+    if (row_count_ == rows_.size()) make_room();
     return rows_[row_count_++];
   }
   /// Takes what `next_row` gave. True if it is time for `give`.
@@ -47,9 +48,9 @@ class RowAssigner {
     return row_count_ >= kRowsAtATime || outcome_ == Outcome::unknown;
   }
   /// Gives `take` the rows whose tracks become known, in their order.
-  void give(const TakeRow& take);
+  void give(const TakeRows& take);
   /// There are no more rows: gives `take` those that are left.
-  void end(const TakeRow& take);
+  void end(const TakeRows& take);
 
   /// After `end`.
   [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }
@@ -65,13 +66,21 @@ class RowAssigner {
   static constexpr std::size_t kRowsAtATime = 2048;
   struct Track {
     static constexpr std::size_t kRecent = 3;
-    std::array<RowTrace, kRecent> recent{};  ///< its last rows, the newest first
-    std::size_t rows = 0;                    ///< in the order that is followed
+    std::array<RowTrace, kRecent> recent{};  ///< its last rows, `newest` and those before it
+    std::size_t newest = 0;
+    std::size_t rows = 0;  ///< in the order that is followed
     std::optional<std::size_t> place{};
 
-    [[nodiscard]] const RowTrace& last() const noexcept { return recent.front(); }
-    [[nodiscard]] const RowTrace& settled() const noexcept {
-      return settled_board(Traces(recent).first(std::clamp<std::size_t>(rows, 1, kRecent)));
+    void add(const RowTrace& row) noexcept {
+      newest = newest + 1 == kRecent ? 0 : newest + 1;
+      recent[newest] = row;
+      ++rows;
+    }
+    [[nodiscard]] const RowTrace& last() const noexcept { return recent[newest]; }
+    [[nodiscard]] RowTrace settled() const noexcept {
+      const std::array newest_first = {recent[newest], recent[(newest + 2) % kRecent],
+                                       recent[(newest + 1) % kRecent]};
+      return settled_board(Traces(newest_first).first(std::clamp<std::size_t>(rows, 1, kRecent)));
     }
   };
   /// The order that the rows follow now.
@@ -91,17 +100,20 @@ class RowAssigner {
     }
   };
 
+  void make_room();
   /// Assigns rows that wait; all of them if `is_end`.
-  void solve(bool is_end, const TakeRow& take);
+  void solve(bool is_end, const TakeRows& take);
   void read_traces();
   /// Follows the order while the rows do. Returns the first that does not, or their number.
   [[nodiscard]] std::size_t follow(std::size_t from);
   /// True if the rows from `from` on return to the order; then `from` is the first that is not
   /// assigned.
   [[nodiscard]] bool step_over(std::size_t& from);
-  /// True for a row of that position, in its time.
-  [[nodiscard]] bool is_usual(const RowTrace& row, std::size_t position) const noexcept;
+  /// True for a row of that position and track, in its time after `last`.
+  [[nodiscard]] bool is_usual(const RowTrace& row, const RowTrace& last, std::size_t position,
+                              const Track& track) const noexcept;
   void assign(std::size_t trace, std::size_t position, bool is_sure);
+  [[nodiscard]] GpuRow& row_of(std::size_t trace) noexcept { return rows_[trace_rows_[trace]]; }
   /// Looks for the order of the rows from `from` on, again.
   void find_orders(std::size_t from);
   void take_piece(const RoundPiece& piece, std::size_t begin, std::size_t end);
@@ -116,19 +128,17 @@ class RowAssigner {
   void forget_last_round();
   /// True if the writer may have stopped since the last row that was assigned.
   [[nodiscard]] bool is_after_break(std::size_t begin) const;
-  void emit(std::size_t traces, const TakeRow& take);
+  void emit(std::size_t traces, const TakeRows& take);
   void doubt(Outcome outcome, const char* reason);
 
   std::optional<std::size_t> gpus_;
-  std::vector<GpuRow> rows_;                       ///< that wait and the next one, then unused
-  std::size_t row_count_ = 0;                      ///< of those that are used
-  std::vector<RowTrace> traces_;                   ///< of those that are whole
-  std::vector<std::size_t> trace_rows_;            ///< their places in `rows_`
-  std::vector<std::optional<std::size_t>> found_;  ///< the track of each trace
-  std::vector<std::size_t> positions_;             ///< of each trace, in its order
-  std::vector<std::uint32_t> orders_;              ///< of each trace: `GpuRow::order`
-  std::size_t order_begin_ = 0;                    ///< the first trace of `order_`
-  std::size_t next_ = 0;                           ///< after the last trace that was assigned
+  std::vector<GpuRow> rows_;               ///< that wait and the next one, then unused
+  std::size_t row_count_ = 0;              ///< of those that are used
+  std::vector<RowTrace> traces_;           ///< of those that are whole
+  std::vector<std::uint32_t> trace_rows_;  ///< their places in `rows_`
+  std::vector<std::size_t> positions_;     ///< of each trace, in its order
+  std::size_t order_begin_ = 0;            ///< the first trace of `order_`
+  std::size_t next_ = 0;                   ///< after the last trace that was assigned
   std::vector<Track> tracks_;
   std::optional<Order> order_;
   std::uint32_t unlinked_orders_ = 0;

@@ -32,14 +32,19 @@ class RowGaps {
   };
 
   /// A row of `time_ms`, whatever that is counted from.
-  RowGap next(std::int64_t time_ms) noexcept {
+  [[gnu::always_inline]] RowGap next(std::int64_t time_ms) noexcept {
     const std::optional<std::int64_t> last = last_ms_;
     last_ms_ = time_ms;
     if (!last) return {};
     const std::int64_t length_ms = time_ms - *last;
     if (length_ms <= 0) return {.kind = GapKind::back, .length_ms = length_ms};
-    note(length_ms);
-    const bool is_pause = std::exchange(is_broken_off_, false) || is_long(length_ms);
+    keep(length_ms);
+    bool is_pause = is_long(length_ms);
+    if (count_ < kRecent || next_ == 0 || is_pause) {
+      pace_ms_ = median();
+      is_pause = is_long(length_ms);
+    }
+    is_pause = std::exchange(is_broken_off_, false) || is_pause;
     return {.kind = is_pause ? GapKind::pause : GapKind::usual,
             .length_ms = length_ms,
             .usual_ms = pace_ms_};
@@ -49,7 +54,7 @@ class RowGaps {
   void learn(const Times& times_ms) noexcept {
     std::optional<std::int64_t> last_ms;
     for (const std::int64_t time_ms : times_ms) {
-      if (last_ms && time_ms > *last_ms) recent_[count_++ % kRecent] = time_ms - *last_ms;
+      if (last_ms && time_ms > *last_ms) keep(time_ms - *last_ms);
       last_ms = time_ms;
     }
     pace_ms_ = count_ == 0 ? 0 : median();
@@ -73,23 +78,24 @@ class RowGaps {
   [[nodiscard]] bool is_long(std::int64_t length_ms) const noexcept {
     return length_ms > kLongestMs || length_ms > kLongestPause * pace_ms_;
   }
-  void note(std::int64_t length_ms) noexcept {
-    recent_[count_++ % kRecent] = length_ms;
-    if (count_ <= kRecent || count_ % kRecent == 0 || is_long(length_ms)) pace_ms_ = median();
+  void keep(std::int64_t length_ms) noexcept {
+    recent_[next_] = length_ms;
+    next_ = next_ + 1 == kRecent ? 0 : next_ + 1;
+    count_ = std::max(count_, next_ == 0 ? kRecent : next_);
   }
   /// The lower median of the last gaps.
-  [[nodiscard]] std::int64_t median() const noexcept {
+  [[nodiscard, gnu::noinline]] std::int64_t median() const noexcept {
     std::array<std::int64_t, kRecent> lengths = recent_;
-    const std::size_t count = std::min(count_, kRecent);
-    const std::size_t middle = (count - 1) / 2;
+    const std::size_t middle = (count_ - 1) / 2;
     std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(middle),
-                     lengths.begin() + static_cast<std::ptrdiff_t>(count));
+                     lengths.begin() + static_cast<std::ptrdiff_t>(count_));
     return lengths[middle];
   }
 
   std::optional<std::int64_t> last_ms_;
   std::array<std::int64_t, kRecent> recent_{};
-  std::size_t count_ = 0;
+  std::size_t next_ = 0;   ///< place of the next one
+  std::size_t count_ = 0;  ///< of those that are kept
   std::int64_t pace_ms_ = 0;
   bool is_broken_off_ = false;
 };

@@ -54,17 +54,17 @@ inline bool SharedNumber::is_like(const SlowFigures& one, const SlowFigures& oth
 
 inline void SharedNumber::add(const GpuRow& row) noexcept {
   if (row.memory_total.is_number()) {
-    if (!total_mib_) total_mib_ = row.memory_total.value;
-    if (row.memory_total.value != *total_mib_) other_total_mib_ = row.memory_total.value;
+    if (!total_mib_) total_mib_ = row.memory_total.value();
+    if (row.memory_total.value() != *total_mib_) other_total_mib_ = row.memory_total.value();
   }
   if (row.model != 0) {
     if (model_ == 0) model_ = row.model;
     has_other_model_ = has_other_model_ || row.model != model_;
   }
-  const auto or_unknown = [](const Cell& cell) { return cell.is_number() ? cell.value : -1.0; };
+  constexpr double kUnknown = -1.0;
   const SlowFigures now = {.time_ms = row.time_ms,
-                           .temperature = or_unknown(row.temperature),
-                           .used_mib = or_unknown(row.memory)};
+                           .temperature = row.temperature.value_or(kUnknown),
+                           .used_mib = row.memory.value_or(kUnknown)};
   if (now.time_ms && last_.time_ms && *now.time_ms < *last_.time_ms) ++back_;
   if (++rows_ > 2 && !is_like(now, last_) && is_like(now, before_last_)) ++alternate_;
   before_last_ = std::exchange(last_, now);

@@ -270,6 +270,12 @@ bool is_ambiguous_date(std::string_view text) noexcept {
   return year && year->digits == 4 && !in_order(first->value, second->value, year->value);
 }
 
+bool TimeReader::take_other(std::string_view text) noexcept {
+  const bool is_trimmed = !text.empty() && is_digit(text.front()) && is_digit(text.back());
+  if (!is_trimmed) text = trimmed(text);
+  return is_of_nvidia_smi_ && text.size() == kBytes ? take_next(text) : take_any(text);
+}
+
 bool TimeReader::take_next(std::string_view text) noexcept {
   if (std::memcmp(text.data(), last_.data(), kMinuteBytes) != 0) return take_any(text);
   const auto digit = [&](std::size_t at) { return static_cast<unsigned>(text[at] - '0'); };

@@ -23,27 +23,23 @@ namespace wattle {
 /// no other counts: what looks like another one is a damaged row. Threads: one at a time.
 class TimeReader {
  public:
-  /// See `parse_any_time_ms`.
+  /// See `parse_any_time_ms`. Blanks around a time do not matter.
   [[nodiscard]] std::optional<std::int64_t> read(std::string_view text) noexcept {
-    std::int64_t time_ms = 0;
-    return take(text, time_ms) ? std::optional(time_ms) : std::nullopt;
+    return take(text) ? std::optional(last_ms_) : std::nullopt;
   }
-  /// The same; false where it is absent. For each row of a table: an optional goes through memory.
-  [[nodiscard]] bool take(std::string_view text, std::int64_t& time_ms) noexcept {
-    bool is_time = true;
-    if (!is_of_nvidia_smi_ || text.size() != kBytes) {
-      is_time = take_any(text);
-    } else if (std::memcmp(text.data(), last_.data(), kBytes) != 0) {
-      is_time = take_next(text);
-    }
-    time_ms = last_ms_;
-    return is_time;
+  /// The same: false where it is absent, else it is `last_ms`.
+  [[nodiscard]] bool take(std::string_view text) noexcept {
+    const bool is_same = is_of_nvidia_smi_ && text.size() == kBytes &&
+                         std::memcmp(text.data(), last_.data(), kBytes) == 0;
+    return is_same || take_other(text);
   }
+  [[nodiscard]] std::int64_t last_ms() const noexcept { return last_ms_; }
 
  private:
   static constexpr std::size_t kBytes = 23;        ///< "2026/11/21 01:50:09.123"
   static constexpr std::size_t kMinuteBytes = 17;  ///< "2026/11/21 01:50:"
 
+  [[nodiscard]] bool take_other(std::string_view text) noexcept;
   /// A time of the same minute, mostly.
   [[nodiscard]] bool take_next(std::string_view text) noexcept;
   [[nodiscard]] bool take_any(std::string_view text) noexcept;

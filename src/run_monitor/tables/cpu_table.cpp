@@ -34,7 +34,7 @@ bool CpuTable::take_row(std::string_view line) {
     return false;
   }
   constexpr double kMostOfWhole = 101.0;  // each share is rounded
-  if (time_ms && usr.value + idle.value <= kMostOfWhole) ++rows_of_shares_;
+  if (time_ms && usr.value() + idle.value() <= kMostOfWhole) ++rows_of_shares_;
   // Without times all rows count the same.
   const std::optional<double> weight = time_ms ? gaps_.next(*time_ms).weight() : 1.0;
   usr_.add(usr, weight);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "base/text/split.hpp"
@@ -34,29 +35,25 @@ void GpuCsv::take_damaged() {
     return;
   }
   assigner_.next_row() = {};
-  if (assigner_.add()) assigner_.give(counting());
+  if (assigner_.add()) give_rows();
 }
 
-void GpuCsv::note_row(const GpuRow& row, std::string_view line) {
-  if (row.is_good()) {
-    ++readable_;
-  } else {
-    note_bad([&] { return reader_.why_bad(line); });
-  }
-  if (row.whole && row.time_ms) {
-    if (!first_ms_) first_ms_ = row.time_ms;
-    last_ms_ = *row.time_ms;
-  }
+void GpuCsv::note_bad_row(std::string_view line) {
+  note_bad([&] { return reader_.why_bad(line); });
 }
 
 void GpuCsv::take_row(std::string_view line) {
-  if (guesses_gpus()) {
-    GpuRow& row = assigner_.next_row();
-    reader_.read(line, row);
-    note_row(row, line);
-    if (assigner_.add()) assigner_.give(counting());
-    return;
-  }
+  if (!guesses_gpus()) return take_named(line);
+  GpuRow& row = assigner_.next_row();
+  reader_.read(line, row);
+  note_row(row, line);
+  if (assigner_.add()) give_rows();
+}
+
+void GpuCsv::give_rows() { assigner_.give(counting()); }
+
+/// A row whose GPU is named, or the only one, or unknown.
+void GpuCsv::take_named(std::string_view line) {
   const GpuRow row = reader_.read(line);
   note_row(row, line);
   if (has_names()) {
@@ -69,12 +66,16 @@ void GpuCsv::take_row(std::string_view line) {
   count(row.is_good() ? gpu_at(0) : nullptr, row);
 }
 
-RowAssigner::TakeRow GpuCsv::counting() {
-  return [this](const GpuRow& row, const std::optional<std::size_t>& track) {
-    if (!track && row.whole) return count_unassigned(row);
-    const bool is_used = track && row.is_good();
-    count(is_used ? gpu_at(*track) : nullptr, row);
+RowAssigner::TakeRows GpuCsv::counting() {
+  return [this](std::span<const GpuRow> rows) {
+    for (const GpuRow& row : rows) count_assigned(row);
   };
+}
+
+void GpuCsv::count_assigned(const GpuRow& row) {
+  if (!row.track && row.whole) return count_unassigned(row);
+  const bool is_used = row.track && row.is_good();
+  count(is_used ? gpu_at(*row.track) : nullptr, row);
 }
 
 /// It is true of the machine, if not of a known GPU.
@@ -91,12 +92,12 @@ void GpuCsv::count_unassigned(const GpuRow& row) {
 void GpuCsv::count(CsvGpu* gpu, const GpuRow& row) {
   count_row(gpu != nullptr);
   if (gpu == nullptr) return;
-  const PossiblePowers between = std::exchange(gpu->possible, {});
   if (gpu->has_pace) {
-    add(*gpu, row, between);
+    add(*gpu, row, gpu->possible);
+    gpu->possible.are_some = false;
     return;
   }
-  gpu->early.emplace_back(row, between);
+  gpu->early.emplace_back(row, std::exchange(gpu->possible, {}));
   if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
 }
 
@@ -125,7 +126,7 @@ void GpuCsv::add(CsvGpu& gpu, const GpuRow& row, const PossiblePowers& between) 
   gpu.spreads.add(row, weight);
 }
 
-GpuCsv::CsvGpu* GpuCsv::gpu_at(std::size_t place) {
+GpuCsv::CsvGpu* GpuCsv::new_gpu_at(std::size_t place) {
   while (place >= gpus_.size()) {
     if (gpus_.size() == kMostGpus) return nullptr;
     gpus_.emplace_back(CsvGpu{.name = std::to_string(gpus_.size())});

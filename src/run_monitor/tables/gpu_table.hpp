@@ -63,16 +63,33 @@ class GpuCsv : RowCounts {
   };
 
   void take_row(std::string_view line);
-  void note_row(const GpuRow& row, std::string_view line);
+  [[gnu::always_inline]] void note_row(const GpuRow& row, std::string_view line) {
+    if (row.is_good()) {
+      ++readable_;
+    } else {
+      note_bad_row(line);
+    }
+    if (row.whole && row.time_ms) {
+      if (!first_ms_) first_ms_ = row.time_ms;
+      last_ms_ = *row.time_ms;
+    }
+  }
+  void note_bad_row(std::string_view line);
+  void take_named(std::string_view line);
   /// Counts what the rows say whose GPUs were found. Valid as long as this.
-  [[nodiscard]] RowAssigner::TakeRow counting();
+  [[nodiscard]] RowAssigner::TakeRows counting();
+  void give_rows();
   /// `gpu`: null for a row that is no good, or has a name that no GPU has.
   void count(CsvGpu* gpu, const GpuRow& row);
+  void count_assigned(const GpuRow& row);
   void count_unassigned(const GpuRow& row);
   static void settle(CsvGpu& gpu);
   static void add(CsvGpu& gpu, const GpuRow& row, const PossiblePowers& between);
   /// Null where there are too many.
-  [[nodiscard]] CsvGpu* gpu_at(std::size_t place);
+  [[nodiscard]] CsvGpu* gpu_at(std::size_t place) {
+    return place < gpus_.size() ? &gpus_[place] : new_gpu_at(place);
+  }
+  [[nodiscard]] CsvGpu* new_gpu_at(std::size_t place);
   /// That of the row that is being read; null where it has no name, or there are too many.
   [[nodiscard]] CsvGpu* named_gpu();
   [[nodiscard]] std::string name_of(std::size_t gpu) const;

@@ -74,8 +74,7 @@ bool SamplesTable::take_row(std::string_view line) {
   const auto& [time, device, index, uuid, quantity, value] = cells;
   // One quantity has a sign.
   const bool is_negative = quantity == kCommon && value.starts_with('-');
-  Cell cell = parse_cell(value.substr(is_negative ? 1 : 0));
-  if (is_negative) cell.value = -cell.value;
+  const Cell cell = parse_cell(value.substr(is_negative ? 1 : 0));
   if (!cell.is_number() || !move_to(time)) return false;
   if (std::string_view reason = quantity; take_until(reason, ':') == kNotMeasured) {
     if (not_measured_.size() == kMostGpus || device.size() > kMostName) return false;
@@ -91,6 +90,7 @@ bool SamplesTable::take_row(std::string_view line) {
   if (known == nullptr) return false;
   note_row_of(*known);
   take_device(*known, quantity, cell);
+  if (is_negative) known->run.common_j = -cell.value();
   return true;
 }
 
@@ -157,12 +157,12 @@ void SamplesTable::take_machine(std::string_view device, std::string_view quanti
   if (is("monitor", "interval_s")) begin_run();
   if (is("cpu", "user_percent") && is_share(cell)) cpu_user_.add(cell, weight_);
   if (is("cpu", "idle_percent") && is_share(cell)) cpu_idle_.add(cell, weight_);
-  if (is("memory", "used_bytes")) peak_memory_ = std::max(peak_memory_.value_or(0.0), cell.value);
-  if (is("memory", "total_bytes")) memory_ = cell.value;
-  if (is("disk", "read_bytes")) grown_[0].add(cell.value);
-  if (is("disk", "written_bytes")) grown_[1].add(cell.value);
-  if (is("network", "received_bytes")) grown_[2].add(cell.value);
-  if (is("network", "sent_bytes")) grown_[3].add(cell.value);
+  if (is("memory", "used_bytes")) peak_memory_ = std::max(peak_memory_.value_or(0.0), cell.value());
+  if (is("memory", "total_bytes")) memory_ = cell.value();
+  if (is("disk", "read_bytes")) grown_[0].add(cell.value());
+  if (is("disk", "written_bytes")) grown_[1].add(cell.value());
+  if (is("network", "received_bytes")) grown_[2].add(cell.value());
+  if (is("network", "sent_bytes")) grown_[3].add(cell.value());
 }
 
 void SamplesTable::take_device(SampledDevice& device, std::string_view quantity, const Cell& cell) {
@@ -177,24 +177,23 @@ void SamplesTable::take_device(SampledDevice& device, std::string_view quantity,
     add_spread(device.spreads.mem_util, cell);
   }
   if (quantity == "memory_used_bytes") {
-    add_spread(device.spreads.memory_mib,
-               {.kind = Cell::CellKind::number, .value = std::floor(cell.value / kMebibyte)});
+    add_spread(device.spreads.memory_mib, Cell(std::floor(cell.value() / kMebibyte)));
   }
   if (quantity == "power_w") add_spread(device.spreads.power_w, cell);
   if (quantity == "energy_j") {
     run.is_known = true;
-    run.energy_j = cell.value;
+    run.energy_j = cell.value();
   }
   if (quantity == "energy_uncertainty_j") {
     run.has_uncertainty = true;
-    run.uncertainty_j = cell.value;
+    run.uncertainty_j = cell.value();
   }
-  if (quantity == kCommon) run.common_j = cell.value;
-  if (quantity == "energy_unknown_s") run.unknown_s = cell.value;
-  if (quantity == "energy_integrated_s") run.integrated_s = cell.value;
+  if (quantity == kCommon) run.common_j = cell.value();
+  if (quantity == "energy_unknown_s") run.unknown_s = cell.value();
+  if (quantity == "energy_integrated_s") run.integrated_s = cell.value();
   if (quantity.starts_with(kFlag)) {
     const std::optional<Flag> flag = enumerator_of<Flag>(kFlagNames, quantity.substr(kFlag.size()));
-    if (flag) run.flags = changed(run.flags, *flag, cell.value != 0.0);
+    if (flag) run.flags = changed(run.flags, *flag, cell.value() != 0.0);
   }
 }
 
@@ -335,7 +334,7 @@ SamplesResult SamplesTable::result() const {
   WeightedStatistics powers;
   for (const GpuSummary& gpu : result.gpus.gpus) {
     if (gpu.power_watts_mean) {
-      powers.add({.kind = Cell::CellKind::number, .value = *gpu.power_watts_mean});
+      powers.add(Cell(*gpu.power_watts_mean));
     }
   }
   result.gpus.all.power_watts_mean = powers.mean();

@@ -53,7 +53,8 @@ bool parse_plain(std::string_view text, double& value) noexcept {
   if (text.empty() || text.size() > kMostPlainDigits || !is_digit(text[0])) return false;
   if constexpr (std::endian::native == std::endian::little) {
     if (text.size() <= sizeof(std::uint64_t)) {
-      return take_plain_word(word_of(text), text.size(), value);
+      value = plain_word(word_of(text), text.size());
+      return value >= 0.0;
     }
   }
   std::uint64_t digits = 0;
@@ -134,17 +135,15 @@ constexpr std::array kUnits = {
 
 Cell parse_any_cell(std::string_view text) noexcept {
   text = without_blanks(text);
-  Cell cell{.kind = Cell::CellKind::number};
-  if (parse_plain(text, cell.value)) return cell;
-  if (is_missing(text)) return {.kind = Cell::CellKind::missing};
-  constexpr Cell kBad{.kind = Cell::CellKind::bad};
+  double plain = 0.0;
+  if (parse_plain(text, plain)) return Cell(plain);
+  if (is_missing(text)) return {};
   const auto value = take_number(text);
-  if (!value) return kBad;
+  if (!value) return Cell::bad();
   const bool has_blank = text.starts_with(' ');
   text = without_blanks(text);
-  if (!text.empty() && (!has_blank || !std::ranges::all_of(text, is_unit))) return kBad;
-  cell.value = *value;
-  return cell;
+  if (!text.empty() && (!has_blank || !std::ranges::all_of(text, is_unit))) return Cell::bad();
+  return Cell(*value);
 }
 
 std::optional<UnitFactor> factor_of(CellQuantity quantity, std::string_view unit) noexcept {
@@ -158,10 +157,9 @@ Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept {
   text = without_blanks(text);
   double plain = 0.0;
   if (parse_plain(text, plain)) return cell_in(unit.factor, plain);
-  if (is_missing(text)) return {.kind = Cell::CellKind::missing};
-  constexpr Cell kBad{.kind = Cell::CellKind::bad};
+  if (is_missing(text)) return {};
   const auto value = take_number(text);
-  if (!value) return kBad;
+  if (!value) return Cell::bad();
   // No-break spaces, which spreadsheets write before a unit.
   for (const std::string_view blank : {"\xC2\xA0", "\xE2\x80\xAF"}) {
     if (text.starts_with(blank)) text.remove_prefix(blank.size());
@@ -170,7 +168,7 @@ Cell parse_any_cell(std::string_view text, const CellUnit& unit) noexcept {
   UnitFactor factor = unit.factor;
   if (!text.empty()) {
     const auto own = factor_of(unit.quantity, text);
-    if (!own || (unit.is_stated && *own != unit.factor)) return kBad;
+    if (!own || (unit.is_stated && *own != unit.factor)) return Cell::bad();
     factor = *own;
   }
   return cell_in(factor, *value);

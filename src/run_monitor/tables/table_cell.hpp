@@ -1,7 +1,9 @@
 // Cells of the tables that nvidia-smi and the run monitor write.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -9,14 +11,37 @@
 
 namespace wattle {
 
-/// The content of a cell: a number, a sign that there is none ("[N/A]", "-"), or neither.
-struct Cell {
-  enum class CellKind : std::uint8_t { number, missing, bad };
-  CellKind kind = CellKind::missing;
-  double value = 0.0;
+/// The content of a cell: a number from 0 on, a sign that there is none ("[N/A]", "-"), or neither.
+/// One word: tables have millions of cells. Threads: a value type.
+class Cell {
+ public:
+  /// A sign that there is no number.
+  constexpr Cell() noexcept = default;
+  /// `number`: from 0 on.
+  explicit constexpr Cell(double number) noexcept : coded_(number) {}
+  [[nodiscard]] static constexpr Cell bad() noexcept { return Cell(kBad); }
 
-  [[nodiscard]] bool is_number() const noexcept { return kind == CellKind::number; }
-  [[nodiscard]] bool is_bad() const noexcept { return kind == CellKind::bad; }
+  [[nodiscard]] constexpr bool is_number() const noexcept { return coded_ >= 0.0; }
+  [[nodiscard]] constexpr bool is_missing() const noexcept { return coded_ == kMissing; }
+  [[nodiscard]] bool is_bad() const noexcept { return std::isnan(coded_); }
+  /// Of a number.
+  [[nodiscard]] constexpr double value() const noexcept { return coded_; }
+  /// False for a number above `most`, and for a bad cell.
+  [[nodiscard]] constexpr bool is_at_most(double most) const noexcept { return coded_ <= most; }
+  /// The number, or `other` where there is none.
+  [[nodiscard]] constexpr double value_or(double other) const noexcept {
+    return is_number() ? coded_ : other;
+  }
+
+  friend bool operator==(const Cell& one, const Cell& other) noexcept {
+    return one.coded_ == other.coded_ || (one.is_bad() && other.is_bad());
+  }
+
+ private:
+  static constexpr double kMissing = -1.0;
+  // It is above no number and below none.
+  static constexpr double kBad = std::numeric_limits<double>::quiet_NaN();
+  double coded_ = kMissing;
 };
 
 /// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit after a
@@ -26,8 +51,8 @@ struct Cell {
 /// The same. `has_room`: eight bytes that end where `text` does may be read, whatever they are;
 /// then plain numbers are read fast.
 [[nodiscard]] inline Cell parse_cell(std::string_view text, bool has_room = false) noexcept {
-  Cell cell{.kind = Cell::CellKind::number};
-  return has_room && take_plain_cell(text, cell.value) ? cell : parse_any_cell(text);
+  const double number = has_room ? plain_cell(text) : kNotPlain;
+  return number >= 0.0 ? Cell(number) : parse_any_cell(text);
 }
 
 /// The quantity of a column.
@@ -61,8 +86,7 @@ inline constexpr double kMostOfACell = 1e15;
 /// A number in the unit of the figures.
 [[nodiscard]] inline Cell cell_in(const UnitFactor& factor, double number) noexcept {
   const double value = factor.of(number);
-  if (value > kMostOfACell) return {.kind = Cell::CellKind::bad};
-  return {.kind = Cell::CellKind::number, .value = value};
+  return value > kMostOfACell ? Cell::bad() : Cell(value);
 }
 
 /// In the unit of the figures. A unit in the cell counts; it is bad if the header states another
@@ -72,14 +96,11 @@ inline constexpr double kMostOfACell = 1e15;
 /// The same; `has_room` as above.
 [[nodiscard]] inline Cell parse_cell(std::string_view text, const CellUnit& unit,
                                      bool has_room = false) noexcept {
-  double number = 0.0;
-  if (!has_room || !take_plain_cell(text, number)) return parse_any_cell(text, unit);
-  return cell_in(unit.factor, number);
+  const double number = has_room ? plain_cell(text) : kNotPlain;
+  return number >= 0.0 ? cell_in(unit.factor, number) : parse_any_cell(text, unit);
 }
 
 /// False for what cannot be a part of a whole in percent: torn lines make such numbers.
-[[nodiscard]] inline bool is_share(const Cell& cell) noexcept {
-  return !cell.is_bad() && cell.value <= 100.0;
-}
+[[nodiscard]] inline bool is_share(const Cell& cell) noexcept { return cell.is_at_most(100.0); }
 
 }  // namespace wattle

@@ -49,19 +49,20 @@ class WeightedStatistics {
  public:
   /// `weight`: the time that the number stands for, in any unit that all have. Absent where nobody
   /// knows, as of the first row: then it counts as much as the next one.
-  void add(const Cell& cell, std::optional<double> weight = 1.0) noexcept {
+  [[gnu::always_inline]] void add(const Cell& cell, std::optional<double> weight = 1.0) noexcept {
     if (!cell.is_number()) return;
-    min_ = std::min(min_, cell.value);
-    max_ = std::max(max_, cell.value);
+    const double value = cell.value();
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
     ++count_;
     if (!weight) {
       ++waiting_count_;
-      waiting_sum_ += cell.value;
+      waiting_sum_ += value;
       return;
     }
     if (waiting_count_ != 0) take_waiting(*weight);
     weight_ += *weight;
-    sum_ += cell.value * *weight;
+    sum_ += value * *weight;
   }
   void add(WeightedStatistics other) noexcept {
     if (other.weight_ == 0.0) {
@@ -125,6 +126,8 @@ struct GpuRow {
   /// Rows that were put together by their order, before and after a change of it which nothing
   /// links, have different numbers: they may be of different GPUs.
   std::uint32_t order = 0;
+  /// Rows of one GPU have the same, where it was found by their order; else absent.
+  std::optional<std::uint32_t> track{};
 
   /// No row of a GPU has a share of more than 100 %.
   [[nodiscard]] bool is_good() const noexcept {

@@ -11,63 +11,40 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kWattsPerRaw = 1e-3;
-
-/// The nearest integer to a number that is not negative. As `std::llround`, without a call for each
-/// row.
-std::uint64_t rounded(double value) noexcept {
-  // NOLINTNEXTLINE(bugprone-incorrect-roundings): the half is exact for numbers of this size
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value + 0.5));
-}
-
 /// The time on a clock that starts with an interval.
 TimePoint time_of(std::int64_t since_first_ms) noexcept {
   return TimePoint(milliseconds(since_first_ms));
 }
 
 /// The traits of a sensor that a table does not describe.
-Channel unknown_gauge() {
+Channel unknown_gauge(double watts_per_raw) {
   return {.domain = Domain::nvidia_gpu(0),
           .metric = Metric::power_average,
-          .gauge = {.scale = kWattsPerRaw}};
+          .gauge = {.scale = watts_per_raw}};
 }
 
 }  // namespace
 
-void TablePower::add(std::int64_t time_ms, const RowGaps::RowGap& gap, const Cell& power,
-                     const PossiblePowers& between) {
+void TablePower::start_or_end(std::int64_t time_ms, const RowGaps::RowGap& gap, const Cell& power) {
   const bool follows = gap.kind == RowGaps::GapKind::usual;
   if (gap.kind == RowGaps::GapKind::pause || (follows && rows_.empty())) {
     sum_.unknown_ms += gap.length_ms;
   }
-  note_change(gap, power, between);
   if (!follows) {
     close(last_ms_);
   } else if (!power.is_number() || rows_.size() >= kMostRows) {
     close(time_ms);
   }
-  if (power.is_number()) {
-    if (rows_.empty()) first_ms_ = time_ms;
-    rows_.push_back(
-        {.since = time_of(time_ms - first_ms_), .raw = rounded(power.value / kWattsPerRaw)});
-  }
-  last_ms_ = time_ms;
 }
 
-void TablePower::note_change(const RowGaps::RowGap& gap, const Cell& power,
-                             const PossiblePowers& between) noexcept {
-  const std::optional<double> last = last_w_;
-  last_w_ = power.is_number() ? std::optional(power.value) : std::nullopt;
-  if (gap.kind != RowGaps::GapKind::usual || !last || !last_w_) return;
-  const double change_w = *last_w_ - *last;
-  changes2_w2_ += change_w * change_w;
-  ++changes_;
-  if (gap.length_ms * 2 <= gap.usual_ms * 3) return;
+void TablePower::note_bridged(const RowGaps::RowGap& gap, double last_w, double change_w,
+                              const PossiblePowers& between) noexcept {
   const double bridged_s = static_cast<double>(gap.length_ms - gap.usual_ms) * 1e-3;
   bridged2_s2_ += bridged_s * bridged_s;
   double most_w = std::abs(change_w);
-  if (between.most_w)
-    most_w = std::max({most_w, *last - *between.least_w, *between.most_w - *last});
+  if (between.are_some) {
+    most_w = std::max({most_w, last_w - between.least_w, between.most_w - last_w});
+  }
   bridged_j_ += most_w * bridged_s;
 }
 
@@ -87,7 +64,7 @@ void TablePower::close(std::int64_t end_ms) {
 void TablePower::add_stretch(PowerSum& sum, std::span<const HeldValue> rows,
                              std::int64_t length_ms) {
   if (rows.empty() || length_ms <= 0) return;
-  static const Channel gauge = unknown_gauge();
+  static const Channel gauge = unknown_gauge(kWattsPerRaw);
   const EnergyFigure figure = held_energy(gauge, rows, time_of(length_ms));
   sum.is_known = sum.is_known || figure.energy.has_value();
   sum.energy_j += figure.energy.value_or(Joules()).si();

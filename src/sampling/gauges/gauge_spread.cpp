@@ -28,6 +28,7 @@ double of_single_changes(const GaugeSampling& sampling) noexcept {
 void Innovations::add(double value, std::uint64_t samples) noexcept {
   if (samples_ == 0) first_ = value;
   const double shifted = value - first_;
+  if (samples == 1) return add_sample(shifted, 1.0);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(samples, kMostLags); ++i)
     add_sample(shifted, 1.0);
   if (samples <= kMostLags) return;
@@ -97,6 +98,7 @@ double Innovations::squares(std::size_t lags, double fewest_equations) const noe
 
 void Recurrence::add(double value, std::uint64_t samples) noexcept {
   if (is_refuted_) return;
+  if (samples == 1) return add_sample(value);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(samples, kMostSamples); ++i) {
     add_sample(value);
   }
@@ -175,7 +177,8 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
     sum_w_ += static_cast<double>(samples) * above_first;
     squares_w2_ += static_cast<double>(samples) * above_first * above_first;
     if (is_whole_ || samples_left_out_ > 0.0) recurrence_.add(watts, samples);
-    add_changes_over_two(watts, samples);
+    add_changes_over_two(watts);
+    if (samples > 1) add_changes_over_two(watts);
   }
   if (is_regular && is_whole_) innovations_.add(watts, samples);
   const auto confirmed = reading.last_confirmed - reading.first_seen;
@@ -185,13 +188,11 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   if (reading.last_confirmed >= end_from_) end_range_.add(watts);
 }
 
-void GaugeSpread::add_changes_over_two(double watts, std::uint64_t samples) noexcept {
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(samples, 2); ++i) {
-    if (samples_before_ > 0) over_one_w2_ += (watts - before_[0]) * (watts - before_[0]);
-    if (samples_before_ > 1) over_two_w2_ += (watts - before_[1]) * (watts - before_[1]);
-    before_ = {watts, before_[0]};
-    ++samples_before_;
-  }
+void GaugeSpread::add_changes_over_two(double watts) noexcept {
+  if (samples_before_ > 0) over_one_w2_ += (watts - before_[0]) * (watts - before_[0]);
+  if (samples_before_ > 1) over_two_w2_ += (watts - before_[1]) * (watts - before_[1]);
+  before_ = {watts, before_[0]};
+  ++samples_before_;
 }
 
 void GaugeSpread::leave_out(double squared_changes_w2, double watts,

@@ -167,7 +167,8 @@ class GaugeSpread {
   [[nodiscard]] std::chrono::nanoseconds longest_hold() const noexcept { return longest_hold_; }
 
  private:
-  void add_changes_over_two(double watts, std::uint64_t samples) noexcept;
+  /// For each sample: more than two of one value add nothing.
+  void add_changes_over_two(double watts) noexcept;
   /// From `alone`, where changes are, to 1.
   [[nodiscard]] double unsteadiness(double alone) const noexcept;
   [[nodiscard]] double unforeseen_w2() const noexcept;

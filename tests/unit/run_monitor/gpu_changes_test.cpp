@@ -142,14 +142,14 @@ TEST(ChangingGpus, HaveThePowersOfRowsThatMayBeTheirsInTheirError) {
   const auto energy_of = [](const PossiblePowers& between) {
     TablePower power;
     RowGaps gaps;
-    const Cell cell{.kind = Cell::CellKind::number, .value = 100.0};
+    const Cell cell(100.0);
     for (int i = 0; i < 20; ++i) power.add(1000 * i, gaps.next(1000 * i), cell);
     power.add(24'000, gaps.next(24'000), cell, between);
     return power.energy();
   };
   PossiblePowers between;
-  between.add({.kind = Cell::CellKind::number, .value = 80.0});
-  between.add({.kind = Cell::CellKind::number, .value = 400.0});
+  between.add(Cell(80.0));
+  between.add(Cell(400.0));
   EXPECT_LT(energy_of({}).uncertainty, Joules(100.0));
   EXPECT_GE(energy_of(between).uncertainty, Joules(300.0 * 4.0));
 }

@@ -19,18 +19,18 @@ Cell power_of(const std::string& title, const std::string& cell) {
 }
 
 TEST(GpuRowReader, HonoursTheUnitOfAHeader) {
-  EXPECT_EQ(power_of("power.draw [mW]", "120000").value, 120.0);
-  EXPECT_EQ(power_of("power.draw [mW]", "120000 mW").value, 120.0);
-  EXPECT_EQ(power_of("power.draw [kW]", "0.12").value, 120.0);
-  EXPECT_EQ(power_of("power.draw [W]", "120 W").value, 120.0);
-  EXPECT_EQ(power_of("power.draw (mW)", "120000").value, 120.0);
-  EXPECT_EQ(power_of("Power.Draw", "120").value, 120.0);
+  EXPECT_EQ(power_of("power.draw [mW]", "120000").value(), 120.0);
+  EXPECT_EQ(power_of("power.draw [mW]", "120000 mW").value(), 120.0);
+  EXPECT_EQ(power_of("power.draw [kW]", "0.12").value(), 120.0);
+  EXPECT_EQ(power_of("power.draw [W]", "120 W").value(), 120.0);
+  EXPECT_EQ(power_of("power.draw (mW)", "120000").value(), 120.0);
+  EXPECT_EQ(power_of("Power.Draw", "120").value(), 120.0);
 }
 
 TEST(GpuRowReader, HonoursTheUnitOfACell) {
-  EXPECT_EQ(power_of("power.draw", "120000 mW").value, 120.0);
-  EXPECT_EQ(power_of("power.draw", "0.12 kW").value, 120.0);
-  EXPECT_EQ(power_of("power.draw", "120W").value, 120.0);
+  EXPECT_EQ(power_of("power.draw", "120000 mW").value(), 120.0);
+  EXPECT_EQ(power_of("power.draw", "0.12 kW").value(), 120.0);
+  EXPECT_EQ(power_of("power.draw", "120W").value(), 120.0);
 }
 
 TEST(GpuRowReader, TakesNoCellThatContradictsTheHeader) {
@@ -47,7 +47,7 @@ TEST(GpuRowReader, HonoursUnitsOfMemory) {
                                     {"memory.used [MB]", "1048.576"},
                                     {"memory.used", "1000 MiB"}}) {
     ASSERT_TRUE(reader.take_header(std::string("index, ") + title));
-    EXPECT_DOUBLE_EQ(reader.read(std::string("0, ") + cell).memory.value, 1000.0) << title;
+    EXPECT_DOUBLE_EQ(reader.read(std::string("0, ") + cell).memory.value(), 1000.0) << title;
   }
 }
 
@@ -56,8 +56,8 @@ TEST(GpuRowReader, RefusesAUnitThatItDoesNotKnow) {
   ASSERT_TRUE(reader.take_header("index, power.draw [hp], utilization.gpu [%]"));
   const GpuRow row = reader.read("0, 1, 50 %");
   EXPECT_TRUE(row.is_good());
-  EXPECT_EQ(row.power.kind, Cell::CellKind::missing);
-  EXPECT_EQ(row.util.value, 50.0);
+  EXPECT_TRUE(row.power.is_missing());
+  EXPECT_EQ(row.util.value(), 50.0);
   EXPECT_THAT(reader.note(), HasSubstr("power.draw [hp]: the unit is unknown"));
 }
 
@@ -66,10 +66,10 @@ TEST(GpuRowReader, TakesThePowerOfTheColumnThatHasOne) {
   ASSERT_TRUE(reader.take_header(
       "timestamp, index, power.draw [W], power.draw.average [W], power.draw.instant [W]"));
   const std::string begin = "2026/03/02 09:15:00.000, 0, ";
-  EXPECT_EQ(reader.read(begin + "[N/A], [N/A], 412.50 W").power.value, 412.5);
+  EXPECT_EQ(reader.read(begin + "[N/A], [N/A], 412.50 W").power.value(), 412.5);
   EXPECT_EQ(reader.note(), "power is power.draw.instant: power.draw has no value there");
-  EXPECT_EQ(reader.read(begin + "[N/A], 400 W, 412.50 W").power.value, 400.0);
-  EXPECT_EQ(reader.read(begin + "390 W, 400 W, 412.50 W").power.value, 390.0);
+  EXPECT_EQ(reader.read(begin + "[N/A], 400 W, 412.50 W").power.value(), 400.0);
+  EXPECT_EQ(reader.read(begin + "390 W, 400 W, 412.50 W").power.value(), 390.0);
   EXPECT_THAT(reader.note(), HasSubstr("power is power.draw.average in 1 of 3 rows"));
 }
 
@@ -117,7 +117,7 @@ TEST(GpuRowReader, FindsItsColumnInALineOfAnyLength) {
       const bool is_readable = columns <= 64;
       ASSERT_EQ(reader.take_header(header), is_readable) << columns;
       if (!is_readable) continue;
-      EXPECT_EQ(reader.read(line).power.value, 120.5) << line;
+      EXPECT_EQ(reader.read(line).power.value(), 120.5) << line;
       EXPECT_FALSE(reader.read(line + ",").whole) << line;
     }
   }
