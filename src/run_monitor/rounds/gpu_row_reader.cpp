@@ -99,10 +99,7 @@ bool GpuRowReader::take_header(std::string_view line) {
     if (figure.place == kNone) return figure;
     is_header = true;
     const auto unit = unit_of(titles.at(figure.place), quantity);
-    if (unit) {
-      const bool is_scaled = unit->factor != UnitFactor{};
-      return GpuColumn{.place = figure.place, .unit = *unit, .is_scaled = is_scaled};
-    }
+    if (unit) return GpuColumn{.place = figure.place, .unit = *unit};
     refused += refused.empty() ? "" : "; ";
     refused += unknown_unit_text(titles.at(figure.place), quantity);
     return GpuColumn{.place = kNone, .unit = figure.unit};
@@ -126,15 +123,23 @@ bool GpuRowReader::take_header(std::string_view line) {
   }
   if (found.id_name.ends_with("serial")) found.place = place({"pci.bus_id", "gpu_bus_id", "index"});
   if (!is_header && found.timestamp == kNone) return false;
-  columns_ = found;
-  has_header_ = true;
-  are_scaled_ = found.util.is_scaled || found.mem_util.is_scaled || found.memory.is_scaled;
-  has_other_powers_ = found.powers[1].place != kNone || found.powers[2].place != kNone;
-  has_figures_ =
-      found.util.place != kNone || found.mem_util.place != kNone || found.memory.place != kNone ||
-      std::ranges::any_of(found.powers, [](const GpuColumn& c) { return c.place != kNone; });
+  take_columns(found);
   refused_ = refused;
   return true;
+}
+
+void GpuRowReader::take_columns(const GpuColumns& found) {
+  columns_ = found;
+  has_header_ = true;
+  has_figures_ = false;
+  const std::array figures = {&columns_.util,      &columns_.mem_util,  &columns_.memory,
+                              &columns_.powers[0], &columns_.powers[1], &columns_.powers[2]};
+  for (GpuColumn* const figure : figures) {
+    has_figures_ = has_figures_ || figure->place != kNone;
+    figure->is_scaled = figure->unit.factor != UnitFactor{};
+  }
+  are_scaled_ = columns_.util.is_scaled || columns_.mem_util.is_scaled || columns_.memory.is_scaled;
+  has_other_powers_ = columns_.powers[1].place != kNone || columns_.powers[2].place != kNone;
 }
 
 void GpuRowReader::read(std::string_view line, GpuRow& row) noexcept {

@@ -124,6 +124,7 @@ class GpuRowReader {
     const double number = plain(place);
     return number < 0.0 ? parse_any_cell(cell(place)) : Cell(number);
   }
+  void take_columns(const GpuColumns& found);
   [[nodiscard]] Cell power() noexcept;
   /// A hash of the GPU's name.
   [[nodiscard]] std::uint32_t model() const noexcept;

@@ -24,18 +24,13 @@ constexpr const char* kNoCountOfGpus =
     "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
 constexpr const char* kOtherCount =
     "the rows do not fit the number of GPUs that --gpus-in-file or hw_dmon.csv says: no figures "
-    "per "
-    "GPU, no energy; log with --query-gpu=index,...";
+    "per GPU, no energy; log with --query-gpu=index,...";
 constexpr const char* kAlike =
     "GPUs that look alike came or left, or the writer was started again: only the total of all "
     "GPUs is known; log with --query-gpu=index,...";
 constexpr const char* kNoFirst =
     "the times of the rows do not show which GPU is the first: only the total of all GPUs is "
     "known; log with --query-gpu=index,...";
-
-float number_or_unknown(const Cell& cell) noexcept {
-  return static_cast<float>(cell.value_or(-1.0));
-}
 
 std::uint32_t contents_of(const GpuRow& row) noexcept {
   std::uint64_t hash = 0;
@@ -51,13 +46,14 @@ std::uint32_t contents_of(const GpuRow& row) noexcept {
 }
 
 RowTrace trace_of(const GpuRow& row, std::uint32_t torn_before) noexcept {
+  const auto or_unknown = [](const Cell& cell) { return static_cast<float>(cell.value_or(-1.0)); };
   return {.time_ms = *row.time_ms,
           .torn_before = torn_before,
           .model = row.model,
           .contents = contents_of(row),
-          .total_mib = number_or_unknown(row.memory_total),
-          .used_mib = number_or_unknown(row.memory),
-          .temperature = number_or_unknown(row.temperature)};
+          .total_mib = or_unknown(row.memory_total),
+          .used_mib = or_unknown(row.memory),
+          .temperature = or_unknown(row.temperature)};
 }
 
 bool is_sure_of(const RoundPiece& piece, std::size_t i) noexcept {
@@ -125,8 +121,6 @@ void RowAssigner::read_traces() {
   traces_.clear();
   trace_rows_.clear();
   std::uint32_t torn = 0;
-  traces_.reserve(row_count_);
-  trace_rows_.reserve(row_count_);
   for (std::uint32_t i = 0; i < row_count_; ++i) {
     GpuRow& row = rows_[i];
     row.track.reset();
@@ -337,9 +331,7 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
   if (continues(piece, begin)) return order_->tracks;
   const std::vector<RowTrace> now = boards_of(traces_, piece, begin, end, next.first);
   std::vector<RowTrace> before;
-  for (const std::size_t track : order_->tracks) {
-    before.push_back(tracks_[track].settled());
-  }
+  for (const std::size_t track : order_->tracks) before.push_back(tracks_[track].settled());
   MemoryInUse memory_before = order_->memory;
   MemoryInUse memory_now = next.memory;
   for (std::size_t place = 0; place < before.size(); ++place)
@@ -385,14 +377,9 @@ std::optional<std::size_t> RowAssigner::earlier_track(std::size_t place,
 void RowAssigner::emit(std::size_t traces, const TakeRows& take) {
   const bool is_all = traces >= traces_.size();
   // An order cannot be followed from before its first row.
-  if (!is_all) traces = std::max(traces, std::min(traces_.size(), order_begin_ + 1));
-  traces = std::min(traces, traces_.size());
-  std::size_t rows = 0;
-  if (is_all) {
-    rows = row_count_;
-  } else if (traces > 0) {
-    rows = trace_rows_[traces - 1] + std::size_t{1};
-  }
+  traces = is_all ? traces_.size() : std::max(traces, std::min(traces_.size(), order_begin_ + 1));
+  std::size_t rows = is_all ? row_count_ : 0;
+  if (!is_all && traces > 0) rows = trace_rows_[traces - 1] + std::size_t{1};
   for (std::size_t i = 0; i < traces; ++i) {
     if (positions_[i] != kNoPosition) ++ordered_rows_;
     if (row_of(i).track) ++assigned_rows_;
