@@ -129,8 +129,7 @@ std::vector<MetricFamily> compat_families(Exporter exporter, std::span<const Dom
   std::vector<MetricFamily> families;
   for (const Alias& alias : kAliases) {
     if (alias.exporter != exporter) continue;
-    MetricFamily family{
-        .name = alias.name, .help = alias.help, .unit = {}, .kind = alias.kind, .samples = {}};
+    MetricFamily family{.name = alias.name, .help = alias.help, .kind = alias.kind};
     std::size_t number = 0;
     for (const DomainMetrics& metrics : domains) {
       const Domain domain = Domain::parse(metrics.domain);

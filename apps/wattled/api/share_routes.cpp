@@ -195,8 +195,7 @@ MetricFamily energies_of(const SharedEnergy& shares) {
   MetricFamily family{.name = "wattle_share_energy_joules",
                       .help = "Share of a group of processes in measured energy; not measured.",
                       .unit = "joules",
-                      .kind = MetricKind::counter,
-                      .samples = {}};
+                      .kind = MetricKind::counter};
   const ShareLedger& ledger = shares.ledger();
   for (std::size_t place = 0; place < ledger.domains().size(); ++place) {
     const LedgerDomain& domain = ledger.domains()[place];
@@ -225,13 +224,11 @@ void add_process_families(const SharedEnergy& shares, const ProcessLedger& ledge
   MetricFamily energies{.name = "wattle_process_gpu_energy_joules",
                         .help = "Share of a process in the energy of a GPU; not measured.",
                         .unit = "joules",
-                        .kind = MetricKind::counter,
-                        .samples = {}};
+                        .kind = MetricKind::counter};
   MetricFamily ended{.name = "wattle_process_gpu_ended_energy_joules",
                      .help = "GPU energy of processes that ended and have no counter any more.",
                      .unit = "joules",
-                     .kind = MetricKind::counter,
-                     .samples = {}};
+                     .kind = MetricKind::counter};
   for (std::size_t place = 0; place < ledger.domains().size(); ++place) {
     const LedgerDomain& domain = ledger.domains()[place];
     for (const auto& [process, row] : ledger.rows()) {
@@ -262,8 +259,7 @@ MetricFamily uncertainties_of(const SharedEnergy& shares) {
   MetricFamily family{.name = "wattle_share_uncertainty_joules",
                       .help = "How far the share of a group may be off, by how it is divided.",
                       .unit = "joules",
-                      .kind = MetricKind::counter,
-                      .samples = {}};
+                      .kind = MetricKind::counter};
   const ShareLedger& ledger = shares.ledger();
   for (std::size_t place = 0; place < ledger.domains().size(); ++place) {
     for (const auto& [group, row] : ledger.rows()) {
@@ -290,8 +286,7 @@ MetricFamily totals_of(const SharedEnergy& shares, MetricFamily family, Value va
 MetricFamily named_pods_of(const SharedEnergy& shares) {
   MetricFamily family{.name = "wattle_share_group",
                       .help = "Names of pods: join on group_kind and group.",
-                      .kind = MetricKind::info,
-                      .samples = {}};
+                      .kind = MetricKind::info};
   for (const auto& [group, row] : shares.ledger().rows()) {
     const PodName* const pod = pod_name_of(shares, group);
     if (pod == nullptr) continue;
@@ -306,8 +301,7 @@ MetricFamily named_pods_of(const SharedEnergy& shares) {
 MetricFamily undivided_reasons_of(const SharedEnergy& shares) {
   MetricFamily family{.name = "wattle_share_undivided",
                       .help = "Why the energy of the last interval is not divided.",
-                      .kind = MetricKind::info,
-                      .samples = {}};
+                      .kind = MetricKind::info};
   for (const LedgerDomain& domain : shares.ledger().domains()) {
     if (domain.length <= Seconds(0) || domain.undivided_reason.empty()) continue;
     family.samples.push_back(
@@ -349,16 +343,14 @@ void add_share_families(const SharedEnergy& shares, std::vector<MetricFamily>& f
                                {.name = "wattle_share_ended_energy_joules",
                                 .help = "Energy of groups that ended and have no counter any more.",
                                 .unit = "joules",
-                                .kind = MetricKind::counter,
-                                .samples = {}},
+                                .kind = MetricKind::counter},
                                [](const LedgerDomain& domain) { return domain.ended_uj; }));
   families.push_back(
       totals_of(shares,
                 {.name = "wattle_share_measured_joules",
                  .help = "Measured energy that is divided: all shares, and those that ended.",
                  .unit = "joules",
-                 .kind = MetricKind::counter,
-                 .samples = {}},
+                 .kind = MetricKind::counter},
                 [](const LedgerDomain& domain) { return domain.measured.uj; }));
   families.push_back(named_pods_of(shares));
   families.push_back(undivided_reasons_of(shares));

@@ -1,10 +1,11 @@
 #include "report/html/page_parts.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <utility>
 
@@ -63,16 +64,9 @@ std::string mean_text(const PowerCourse& course, const std::vector<PowerColumn>&
 }  // namespace
 
 std::string utc_text(double unix_s) {
-  namespace chrono = std::chrono;
   constexpr double kYear9999 = 253'402'300'799.0;
   if (!(unix_s >= 0.0) || unix_s > kYear9999) return {};
-  const chrono::sys_seconds time{chrono::seconds(std::llround(std::floor(unix_s)))};
-  const auto day = chrono::floor<chrono::days>(time);
-  const chrono::year_month_day date(day);
-  const chrono::hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_s)));
 }
 
 std::string subtitle_of(const std::vector<std::string>& parts) {
@@ -108,7 +102,6 @@ PowerPlot power_plot(const PowerCourse& course, const std::vector<PowerColumn>& 
           .length = course.length,
           .column = course.column,
           .scale = scale,
-          .stripes = {},
           .summary = summary + "."};
 }
 

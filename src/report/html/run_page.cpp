@@ -98,8 +98,7 @@ void add_domains(Page& page, const EnergyReport& energy) {
                           {"mean", true},
                           {"peak", true},
                           {"measured by"},
-                          {"remarks"}},
-              .rows = {}};
+                          {"remarks"}}};
   for (const DomainFigure& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
     table.rows.push_back({domain.domain.name(), energy_text(figure),
@@ -121,8 +120,7 @@ void add_phases(Page& page, const PhasesReport& phases) {
                           {"energy ± (95 %)", true},
                           {"mean", true},
                           {"CPU time", true},
-                          {"memory", true}},
-              .rows = {}};
+                          {"memory", true}}};
   for (const PhaseReport& phase : phases.rows) {
     const Total& total = phase.total;
     std::string name = phase.name;
@@ -148,8 +146,7 @@ void add_phases(Page& page, const PhasesReport& phases) {
 void add_refused(Page& page, const std::vector<SensorRefusal>& refused) {
   if (refused.empty()) return;
   Table table{.caption = "What could not be measured",
-              .columns = {{"what"}, {"source"}, {"reason"}, {"what helps"}},
-              .rows = {}};
+              .columns = {{"what"}, {"source"}, {"reason"}, {"what helps"}}};
   for (const SensorRefusal& refusal : refused) {
     table.rows.push_back({refusal.subject, refusal.source, refusal.reason, refusal.remedy});
   }
@@ -176,7 +173,6 @@ Page page_of(const Report& report) {
   Page page{.title = shell_line(report.command),
             .subtitle = subtitle_of({"host " + report.host.name, report.host.cpu,
                                      utc_text(report.started_unix_s), to_text(report.wall)}),
-            .blocks = {},
             .footer = footer_of(report)};
   page.blocks.emplace_back(Paragraph{headline_of(report)});
   for (std::string& line : coverage_of(report.energy.total)) {

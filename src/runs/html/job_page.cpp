@@ -28,9 +28,7 @@ void add_remarks(Page& page, const JobReport& report) {
 }
 
 void add_nodes(Page& page, const JobReport& report) {
-  Table table{.caption = std::string(node_word(report)) + "s",
-              .columns = {{node_word(report)}},
-              .rows = {}};
+  Table table{.caption = std::string(node_word(report)) + "s", .columns = {{node_word(report)}}};
   for (const char* title : kNodeTitles) {
     table.columns.push_back({title, std::string_view(title) != kNodeTitles.back()});
   }
@@ -99,11 +97,11 @@ void add_power(Page& page, const JobReport& report, std::size_t plots) {
 
 void add_runs(Page& page, const JobReport& report) {
   Table table{.caption = "Runs",
-              .columns = {{"run"}, {"host"}, {"rank", true}, {"energy", true}, {"remarks"}},
-              .rows = {}};
+              .columns = {{"run"}, {"host"}, {"rank", true}, {"energy", true}, {"remarks"}}};
   for (std::size_t i = 0; i < std::min(report.runs.size(), kMostListedOfJob); ++i) {
     const ReportedRun& run = report.runs[i];
-    table.rows.push_back({run.name, run.host, run.rank ? fmt::format("{}", *run.rank) : std::string(kUnknownCell),
+    table.rows.push_back({run.name, run.host,
+                          run.rank ? fmt::format("{}", *run.rank) : std::string(kUnknownCell),
                           run.energy ? to_text(*run.energy) : std::string(kUnknownCell),
                           !run.energy       ? "not measured"
                           : !run.is_counted ? "overlaps another run, not added"
@@ -119,7 +117,7 @@ void add_runs(Page& page, const JobReport& report) {
 
 void add_units(Page& page, const JobReport& report) {
   if (report.units.empty()) return;
-  Table table{.caption = "Units of work of the runs that are counted", .columns = {}, .rows = {}};
+  Table table{.caption = "Units of work of the runs that are counted", .columns = {}};
   for (const char* title : kUnitTitles) table.columns.push_back({title, !table.columns.empty()});
   const std::size_t listed = std::min(report.units.size(), kMostUnitRows);
   for (std::size_t i = 0; i < listed; ++i) table.rows.push_back(unit_cells(report.units[i]));
@@ -161,7 +159,6 @@ Page page_of(const std::vector<JobReport>& reports) {
   if (is_one && reports.front().job.empty()) title = "Runs reported as one";
   Page page{.title = std::move(title),
             .subtitle = subtitle_of({utc_text(started), to_text(Seconds(ended - started))}),
-            .blocks = {},
             .footer = fmt::format("wattle {}. The same numbers for programs: wattle report --json.",
                                   version())};
   const std::size_t plots = plots_of(reports);
