@@ -53,5 +53,36 @@ TEST_F(DaemonHang, ThatEndsIsForgotten) {
   EXPECT_EQ(get("/gpu/get_power").status, 200);
 }
 
+TEST_F(DaemonHang, IsInTheLogOnceAndTheSharesOfOthersGoOn) {
+  serve({"--enable", "gpu-read,shares", "--shares-interval", "1"},
+        eight_gpus("hang nvmlDeviceGetFieldValues from 1.5"));
+  constexpr const char* kLine = "GPU 3 (A): its driver does not answer";
+  EXPECT_TRUE(eventually([&] { return log().find(kLine) != std::string::npos; }));
+  const auto divided_at = [&] {
+    const Json at = parse_json(get("/api/v1/shares").body)["divided_unix_s"];
+    return at.is_number() ? at.get<double>() : 0.0;
+  };
+  // Two intervals in which it hung, each of which waited for it.
+  for (int interval = 0; interval < 2; ++interval) {
+    const double before = divided_at();
+    EXPECT_TRUE(eventually([&] { return divided_at() > before; }));
+  }
+  const std::string all = log();
+  const std::size_t first = all.find(kLine);
+  EXPECT_EQ(all.find(kLine, first + 1), std::string::npos) << all;
+  for (const char* other : {"GPU 2", "GPU 4"}) {
+    EXPECT_EQ(all.find(std::string(other) + " (A): its driver"), std::string::npos) << all;
+  }
+}
+
+TEST_F(DaemonHang, ThatEndsIsInTheLog) {
+  serve({}, eight_gpus("latency nvmlDeviceGetFieldValues 6000 from 1.5 until 1.6"));
+  WatchedGpus gpus(client());
+  while (!gpus.is_stuck) ASSERT_TRUE(gpus.take());
+  EXPECT_TRUE(logs(HasSubstr("GPU 3 (A): its driver does not answer")));
+  EXPECT_TRUE(
+      eventually([&] { return log().find("GPU 3 (A) answers again") != std::string::npos; }));
+}
+
 }  // namespace
 }  // namespace wattle::integration

@@ -153,6 +153,74 @@ TEST_F(DaemonRequests, OfPagesOfOtherSitesReadNothingInAnyCombination) {
   EXPECT_GE(combinations, 400);
 }
 
+/// A parameter of a route, and what is no value of it.
+struct QueryParameter {
+  const char* method;
+  const char* path;
+  const char* others;  ///< "name=value&" of those that the route needs beside it
+  const char* name;
+  Words bad;
+};
+
+TEST_F(DaemonRequests, WithAValueThatDoesNotParseAreRefusedInOneSentence) {
+  serve({"--history", "60", "--enable", "gpu-read,cpu-read,gpu-control", "--keep-settings",
+         "--settings-journal", path("settings").string()});
+  const Words numbers = {"", "abc", "-1", "nan", "0x10", "1e99", "1+1", "%zz"};
+  Words whole = numbers;
+  whole.insert(whole.end(), {"1.5", "99999999999999999999"});
+  const Words ids = {"", "abc", "-1", "0,,1", "0;1", "99"};
+  const Words booleans = {"", "1", "True", "no"};
+  const Words names = {"", std::string(2000, 'x')};
+  const std::vector<QueryParameter> parameters = {
+      {"GET", "/metrics", "", "max_age", whole},
+      {"GET", "/api/v1/energy", "from=1&to=2&", "max_age", whole},
+      {"GET", "/api/v1/energy", "to=2000000000&", "from", numbers},
+      {"GET", "/api/v1/energy", "from=1&", "to", numbers},
+      {"GET", "/api/v1/power", "to=2000000000&", "from", numbers},
+      {"GET", "/api/v1/power", "from=1&", "to", numbers},
+      {"GET", "/api/v1/power", "from=1&to=2000000000&", "columns", whole},
+      {"GET", "/gpu/get_power", "", "gpu_ids", ids},
+      {"GET", "/gpu/stream_power", "", "gpu_ids", ids},
+      {"GET", "/gpu/stream_power", "", "hold_ms", whole},
+      {"GET", "/gpu/get_cumulative_energy", "", "gpu_ids", ids},
+      {"GET", "/gpu/get_power_limit", "", "gpu_ids", ids},
+      {"GET", "/gpu/get_power_limit_constraints", "", "gpu_ids", ids},
+      {"GET", "/gpu/get_persistence_mode", "", "gpu_ids", ids},
+      {"GET", "/cpu/get_cumulative_energy", "cpu=true&dram=true&", "cpu_ids", ids},
+      {"GET", "/cpu/get_cumulative_energy", "dram=true&", "cpu", booleans},
+      {"GET", "/cpu/get_cumulative_energy", "cpu=true&", "dram", booleans},
+      {"GET", "/cpu/get_power", "", "cpu_ids", ids},
+      {"GET", "/cpu/stream_power", "", "cpu_ids", ids},
+      {"GET", "/cpu/stream_power", "", "hold_ms", whole},
+      {"POST", "/gpu/set_power_limit", "power_limit_mw=250000&block=true&", "gpu_ids", ids},
+      {"POST", "/gpu/set_power_limit", "power_limit_mw=250000&gpu_ids=0&", "block", booleans},
+      {"POST", "/gpu/set_power_limit", "gpu_ids=0&block=true&", "power_limit_mw", whole},
+      {"POST", "/gpu/set_persistence_mode", "gpu_ids=0&block=true&", "enabled", booleans},
+      {"POST", "/gpu/set_gpu_locked_clocks", "gpu_ids=0&block=true&max_clock_mhz=900&",
+       "min_clock_mhz", whole},
+      {"POST", "/gpu/set_mem_locked_clocks", "gpu_ids=0&block=true&min_clock_mhz=900&",
+       "max_clock_mhz", whole},
+      {"POST", "/api/v1/units/start", "", "tag", names},
+      {"POST", "/api/v1/units/start", "tag=a&", "id", names},
+      {"POST", "/api/v1/units/start", "tag=a&", "weight", numbers},
+      {"POST", "/api/v1/units/start", "tag=a&", "timeout_s", numbers},
+      {"POST", "/api/v1/units/end", "tag=a&id=b&", "work", numbers},
+      {"POST", "/api/v1/units/end", "id=b&", "tag", names},
+      {"POST", "/api/v1/units/end", "tag=a&", "id", names}};
+  for (const QueryParameter& one : parameters) {
+    for (const std::string& value : one.bad) {
+      const std::string target = std::string(one.path) + "?" + one.others + one.name + "=" + value;
+      HttpClient client = this->client();
+      const HttpAnswer answer = client.ask(one.method, target);
+      EXPECT_EQ(answer.status, 400) << target << '\n' << answer.body;
+      EXPECT_LT(answer.body.size(), 250U) << answer.body;
+      EXPECT_EQ(answer.body.find('\n'), std::string::npos) << answer.body;
+      EXPECT_NE(answer.body, "") << target;
+    }
+  }
+  EXPECT_EQ(get("/metrics?max_age=2&other=abc").status, 200) << "a scraper's own parameters";
+}
+
 TEST_F(DaemonRequests, ThatComeTogetherAreAnsweredInOrder) {
   serve();
   HttpClient client = this->client();

@@ -45,6 +45,7 @@ void GpuStream::tick() {
     }
     if (now - question.since >= kStuck) {
       unsent_.push_back({.id = id, .reason = "its driver does not answer"});
+      gpus_.report_silent(id);
     }
   }
   // Answers that missed the last tick because another GPU is stuck.

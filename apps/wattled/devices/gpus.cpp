@@ -7,6 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text/text.hpp"
+#include "serve/log.hpp"
+
 namespace wattle::daemon {
 namespace {
 
@@ -165,7 +168,10 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
 void Gpus::add(Gpu gpu) {
   const wire::DeviceId id = gpu.entry.id;
   if (!gpu.readings) gpu.readings = sleeping_readings(gpu.sensor);
-  gpus_.emplace(id, OwnedGpu{.gpu = std::move(gpu)});
+  auto health = std::make_shared<Health>(Health{
+      .name = fmt::format("GPU {}{}", id,
+                          gpu.entry.name.empty() ? "" : " (" + printable(gpu.entry.name) + ")")});
+  gpus_.emplace(id, OwnedGpu{.gpu = std::move(gpu), .health = std::move(health)});
   ids_.insert(std::ranges::upper_bound(ids_, id), id);
 }
 
@@ -185,12 +191,13 @@ GpuHandle Gpus::handle(wire::DeviceId id) const {
 void Gpus::ask_one(wire::DeviceId id, GpuQuestion question, WaitingQuestions::Then then) {
   const OwnedGpu& served = gpus_.at(id);
   const Gpu& gpu = served.gpu;
-  auto take = [question, sensor = gpu.sensor, has_failed = served.has_failed,
+  auto take = [question, sensor = gpu.sensor, health = served.health,
                then = std::move(then)](const DeviceAnswer& answer) {
     if (answer.end == QuestionEnd::answered) {
       const auto fault = fault_of(answer, *sensor, question);
       // A request that the driver does not offer (400) is no failure.
-      *has_failed = fault && fault->status >= 500;
+      health->has_failed = fault && fault->status >= 500;
+      if (std::exchange(health->is_silent, false)) log_info(health->name + " answers again");
     }
     then(answer);
   };
@@ -202,8 +209,21 @@ bool Gpus::fail() const {
   const TimePoint overdue = loop_.now() - kPatience;
   return std::ranges::any_of(gpus_, [&](const auto& entry) {
     const OwnedGpu& served = entry.second;
-    return *served.has_failed || served.gpu.readings->has_waited(kDevice, overdue);
+    return served.health->has_failed || served.gpu.readings->has_waited(kDevice, overdue);
   });
+}
+
+void Gpus::report_silent(wire::DeviceId id) {
+  constexpr std::chrono::minutes kBetweenReports{10};
+  Health& health = *gpus_.at(id).health;
+  const TimePoint now = loop_.now();
+  const bool is_early = health.reported_at && now - *health.reported_at < kBetweenReports;
+  if (health.is_silent || is_early) return;
+  health.is_silent = true;
+  health.reported_at = now;
+  log_warning(
+      health.name +
+      ": its driver does not answer; its power, energy and shares are unknown until it does");
 }
 
 /// One question to several GPUs.
@@ -226,7 +246,12 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
   round->then = std::move(then);
   round->deadline = loop_.make_timer();
   if (ids.empty()) return round->finish();
-  round->deadline->start(loop_.now() + kPatience, [round] { round->finish(); });
+  round->deadline->start(loop_.now() + kPatience, [this, round] {
+    for (const auto& [id, answer] : round->answers) {
+      if (answer.end == QuestionEnd::late) report_silent(id);
+    }
+    round->finish();
+  });
   for (const wire::DeviceId id : ids) round->answers[id].end = QuestionEnd::late;
   for (const wire::DeviceId id : ids) {
     ask_one(id, question, [round, id](const DeviceAnswer& answer) {

@@ -132,13 +132,20 @@ class Gpus {
 
   /// True if a GPU failed when it was last asked: it is lost, or its driver does not answer.
   [[nodiscard]] bool fail() const;
+  /// Logs that the driver does not answer: once until it answers, and at most every 10 minutes.
+  void report_silent(wire::DeviceId id);
 
  private:
   struct GatheredAnswers;
+  struct Health {
+    std::string name;         ///< for the log
+    bool has_failed = false;  ///< its last answer was a failure
+    bool is_silent = false;   ///< the log has it
+    std::optional<TimePoint> reported_at{};
+  };
   struct OwnedGpu {
     Gpu gpu;
-    /// Its last answer was a failure. Shared with the callbacks, which may outlive this.
-    std::shared_ptr<bool> has_failed = std::make_shared<bool>(false);
+    std::shared_ptr<Health> health;  ///< shared with the callbacks, which may outlive this
   };
 
   Loop& loop_;

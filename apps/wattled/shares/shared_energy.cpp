@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "api/public_cpu.hpp"
 #include "base/files/file.hpp"
 #include "base/text/text.hpp"
+#include "base/text/unknown.hpp"
 #include "report/share.hpp"
 #include "usage/gpu/gpu_division.hpp"
 #include "usage/gpu/gpu_monitor.hpp"
@@ -26,7 +28,7 @@ constexpr Seconds kLeastLength{0.5};
 /// The group of a process; absent if it is gone, or not seen from here.
 std::optional<CgroupGroup> group_of_process(const System& system, pid_t pid) {
   const std::string path = cgroup_of(system, pid);
-  if (path == "?") return std::nullopt;
+  if (path == kUnknown) return std::nullopt;
   if (auto place = group_of_cgroup(path)) return std::move(place->group);
   return CgroupGroup{CgroupKind::cgroup, printable(path)};
 }
@@ -85,7 +87,18 @@ EnergyAmong<Group> divide_among(std::uint64_t uj, const GpuLoad& load, bool sees
   return divide_gpu_energy<Group>(uj, parts, groups, owner);
 }
 
-/// Longer than the interval: it was not known in the last one.
+/// GPUs that have just shown a value: one that hangs is not waited for again.
+Ids answering(const Gpus& gpus, const std::vector<DomainMetrics>& domains) {
+  Ids ids;
+  std::ranges::copy_if(gpus.ids(), std::back_inserter(ids), [&](wire::DeviceId id) {
+    const std::string name = gpu_domain_of(gpus.sensor(id)).name();
+    const auto found = std::ranges::find(domains, name, &DomainMetrics::domain);
+    return found == domains.end() || found->up;
+  });
+  return ids;
+}
+
+/// Longer than the interval: it was unknown in the last one.
 bool lacks_time(const EnergyStep& step, Seconds length) { return step.length > length * 1.5; }
 
 }  // namespace
@@ -125,7 +138,7 @@ void SharedEnergy::tick() {
 
 void SharedEnergy::gather(std::shared_ptr<const ShareFiles> files) {
   scrape_.gather(view_, [this, files = std::move(files)](Domains domains) {
-    gpus_.ask(gpus_.ids(), GpuQuestion::processes,
+    gpus_.ask(answering(gpus_, domains), GpuQuestion::processes,
               [this, files, domains = std::move(domains)](const Gpus::Answers& answers) {
                 divide(*files, domains, answers);
                 is_busy_ = false;
@@ -192,7 +205,8 @@ std::optional<DividedEnergy> SharedEnergy::divide_cpus(const ShareFiles& files,
     const auto step = steps_.take(metrics.domain, metrics.energy_j, at);
     if (step) measured_uj = measured_uj.value_or(0) + step->uj;
     if (!step || step->is_restart || lacks_time(*step, length)) {
-      unknown = fmt::format("the energy of {} is not known for the whole interval", metrics.domain);
+      unknown =
+          fmt::format("the energy of {} is unknown for a part of the interval", metrics.domain);
     }
   }
   if (!measured_uj || length < kLeastLength) return std::nullopt;
@@ -241,7 +255,7 @@ void SharedEnergy::divide_one_gpu(const ShareFiles& files, const DomainMetrics& 
   };
   const System& system = options_.places.system;
   if (step->is_restart || lacks_time(*step, energies.length)) {
-    const std::string unknown = "its energy is not known for the whole interval";
+    const std::string unknown = "its energy is unknown for a part of the interval";
     add(undivided(step->uj, unknown), energies.groups);
     if (processes_) add(undivided<GpuProcess>(step->uj, unknown), energies.processes);
     return;

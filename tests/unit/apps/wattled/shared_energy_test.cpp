@@ -114,7 +114,7 @@ TEST_F(SharedEnergyTest, DoesNotDivideTimeInWhichADeviceWasNotRead) {
   use("/a.service", 5'000'000);
   next(Watts(50.0));
   EXPECT_EQ(domain("cpu").undivided_reason,
-            "the energy of package_0 is not known for the whole interval");
+            "the energy of package_0 is unknown for a part of the interval");
   EXPECT_NEAR(static_cast<double>(domain("cpu").undivided.uj), 500e6, 1e4);
   use("/a.service", 5'000'000);
   next(Watts(50.0));
