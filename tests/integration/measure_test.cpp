@@ -235,15 +235,31 @@ TEST_F(WatchedLoad, ShowsThatAGaugeSeesAllOfTheTime) {
 
 TEST_F(WatchedLoad, IsNotSeenWhereItIsSteadyOrThereIsNoCounter) {
   const Words options = {"--watch-load", "1"};
-  EXPECT_THAT(
-      measure_gpus("gpu NVIDIA B200\npower step 0 300\n", options).out,
-      HasSubstr("not known how much of the time it sees: the load did not turn on and off"));
+  EXPECT_THAT(measure_gpus("gpu NVIDIA B200\npower step 0 300\n", options).out,
+              HasSubstr("unknown how much of the time it sees: the load did not turn on and off"));
   EXPECT_THAT(measure_gpus(unlisted_gpu("counter none\n"), options).out,
-              HasSubstr("not known how much of the time it sees: it has no energy counter"));
+              HasSubstr("unknown how much of the time it sees: it has no energy counter"));
+}
+
+TEST_F(WatchedLoad, IsUnknownWhereTheDriverHangs) {
+  // Everything else is measured within 7 s.
+  const auto script = [](const std::string& fault) {
+    return unlisted_gpu("counter 0 step_ms 100\ninstant window_ms 25 update_ms 100\n" + fault);
+  };
+  const Outcome outcome =
+      measure_gpus(script("hang nvmlDeviceGetFieldValues from 10\n"), {"--watch-load", "30"});
+  EXPECT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("measured: renewed every")) << "from before it hung";
+  EXPECT_THAT(outcome.out, HasSubstr("unknown how much of the time it sees: the driver did not "
+                                     "answer within 2 s\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr(" % of the time")));
+  EXPECT_THAT(flags_of_a_run(unlisted_gpu("counter none\ninstant window_ms 25 update_ms 100\n")),
+              testing::Contains("coverage_unknown"))
+      << "nothing of a gauge was kept";
 }
 
 TEST_F(WatchedLoad, IsNamedWhereItWouldHelp) {
-  constexpr const char* kHint = "not known how much of the time it sees: --watch-load shows it";
+  constexpr const char* kHint = "unknown how much of the time it sees: --watch-load shows it";
   EXPECT_THAT(measure_gpus("gpu NVIDIA B200\npower step 0 300\n", {}).out, HasSubstr(kHint));
   EXPECT_THAT(measure_gpus("gpu NVIDIA H100 PCIe\npower step 0 300\n", {}).out,
               Not(HasSubstr(kHint)));

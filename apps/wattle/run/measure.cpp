@@ -25,6 +25,7 @@ using std::chrono::seconds;
 
 /// The longest time that a driver may take for one reading.
 constexpr seconds kAnswerTime{2};
+constexpr std::string_view kNoAnswer = "the driver did not answer within 2 s";
 
 /// Channels that are read together.
 struct MeasuringPhase {
@@ -79,6 +80,17 @@ void take(Results& results, const MeasuringPhase& phase, const std::vector<Obser
   }
 }
 
+/// Of each gauge that was to be watched: the driver hung.
+std::vector<WatchedGauge> unanswered(const Sensor& sensor) {
+  std::vector<WatchedGauge> gauges;
+  const auto channels = sensor.channels();
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (!is_window_open(channels[i])) continue;
+    gauges.push_back({.channel = i, .answer = {.found = {}, .reason = kNoAnswer}});
+  }
+  return gauges;
+}
+
 /// Takes the sensor: its driver may never let go of it. Goes through the phases for as long as the
 /// driver answers. What it did not answer is absent.
 Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<MeasuringPhase>& phases,
@@ -99,10 +111,10 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Measuring
   const auto watch = [sensor, watched](std::size_t, const auto& is_awaited) {
     return watch_gauges(*sensor, watched, machine_clock(), is_awaited);
   };
-  results.gauges =
+  auto gauges =
       call_with_deadline<std::vector<WatchedGauge>>(1, kAnswerTime, watch, Patience::renewed)
-          .front()
-          .value_or(std::vector<WatchedGauge>());
+          .front();
+  results.gauges = gauges ? *std::move(gauges) : unanswered(*sensor);
   return results;
 }
 
@@ -166,8 +178,7 @@ std::string value_text(const Channel& channel, std::uint64_t raw) {
 
 /// Why the period is not known, or not more than a bound; empty where it is known.
 std::string reason_of(const MeasuredChannel& measured) {
-  if (!measured.seen)
-    return fmt::format("the driver did not answer within {} s", kAnswerTime.count());
+  if (!measured.seen) return std::string(kNoAnswer);
   const PeriodDoubt doubt = measured.seen->doubt;
   std::string reason(to_string(doubt));
   if (doubt == PeriodDoubt::no_change || doubt == PeriodDoubt::few_changes) {
@@ -202,7 +213,7 @@ std::string period_text(const Channel& channel, const Observation& seen,
 
 std::string window_text(const GaugeWindowAnswer& answer) {
   if (!answer.found) {
-    return fmt::format("not known how much of the time it sees: {}\n", answer.reason);
+    return fmt::format("unknown how much of the time it sees: {}\n", answer.reason);
   }
   const GaugeWindowFound& found = *answer.found;
   const auto time = [](double time_s) {
@@ -305,7 +316,7 @@ std::string measured_text(const MeasuredChannel& measured) {
   if (measured.window) return text + kIndent + window_text(*measured.window);
   if (is_window_open(measured.channel)) {
     text += kIndent + std::string(
-                          "not known how much of the time it sees: --watch-load shows it, if "
+                          "unknown how much of the time it sees: --watch-load shows it, if "
                           "there is an energy counter\n");
   }
   return text;
