@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <vector>
 
@@ -152,6 +153,32 @@ TEST_F(Privileges, AsAFileCapabilityReadCountersAndAreGoneForTheCommand) {
   EXPECT_EQ(names_of_domains(json), Json{"package_77"});
   EXPECT_THAT(state, HasSubstr("CapPrm:\t0000000000000000\n"));
   EXPECT_THAT(state, HasSubstr("CapEff:\t0000000000000000\n"));
+}
+
+TEST_F(Privileges, ReadNothingThatTheirUserKeptOfSensors) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+  fs::create_directories(path("state/wattle/updates"));
+  std::ofstream(path("state/wattle/updates") / (std::string(host.data()) + ".json"))
+      << R"({"schema":"wattle.updates/1","sensors":[{"sensor":"powercap energy package",)"
+      << R"("mean_s":0.5,"spread_s":0.01,"p99_s":0.6}]})";
+  // What a run believes of how often its counter is renewed; null where /sys cannot be replaced.
+  const auto believed = [&]() -> Json {
+    Start start =
+        as_nobody_in_tree({"run", "--quiet", "--json", path("out/run.json"), "--", "sleep", "0.1"});
+    start.environment = {{"XDG_STATE_HOME", path("state").string()}};
+    const Outcome outcome = run(start);
+    if (outcome.code() == kNoMount) return {};
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    const Json json = parse_json(content_of(path("out/run.json")));
+    EXPECT_EQ(names_of_domains(json), Json{"package_77"});
+    return json["energy"]["domains"][0]["update_s"];
+  };
+  const Json kept = believed();
+  if (kept.is_null()) GTEST_SKIP() << "/sys cannot be replaced here";
+  EXPECT_EQ(kept, 0.5) << "without privileges it is used";
+  make_setuid();
+  EXPECT_NE(believed(), 0.5);
 }
 
 TEST_F(Privileges, WithoutAnyCountersOfRootAreRefusedWithTheRemedy) {
