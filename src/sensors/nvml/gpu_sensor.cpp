@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "sensors/nvml/diagnosis.hpp"
-#include "sensors/nvml/gpu_settings.hpp"
 #include "sensors/nvml/processes.hpp"
 
 namespace wattle::nvml {
@@ -105,20 +104,6 @@ std::optional<std::vector<DeviceProcess>> NvmlGpuSensor::processes() {
 std::optional<BusyTime> NvmlGpuSensor::busy_time() {
   const std::unique_lock lock(samples_mutex_, std::try_to_lock);
   return lock ? busy_samples_.until_now(session_->api(), handle_, clock_) : std::nullopt;
-}
-
-DeviceSettings NvmlGpuSensor::settings() noexcept {
-  return is_here() ? read_settings(session_->api(), handle_) : DeviceSettings{};
-}
-
-std::optional<SettingFailure> NvmlGpuSensor::check(const DeviceSetting& setting) {
-  if (!is_here()) return SettingFailure{SettingFailure::FailureCause::failed, "the GPU is lost"};
-  return out_of_range(session_->api(), handle_, setting);
-}
-
-std::optional<SettingFailure> NvmlGpuSensor::set(const DeviceSetting& setting) {
-  if (auto failure = check(setting)) return failure;
-  return change(session_->api(), handle_, setting);
 }
 
 }  // namespace wattle::nvml

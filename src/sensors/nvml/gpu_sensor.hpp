@@ -31,6 +31,8 @@ class NvmlGpuSensor final : public Sensor {
   [[nodiscard]] bool may_block() const noexcept override { return true; }
   [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override;
   [[nodiscard]] std::optional<BusyTime> busy_time() override;
+  // In gpu_settings.cpp. A value that the GPU does not take is refused, by the range of the driver
+  // where it knows one; the driver rounds clocks to those that the GPU has.
   [[nodiscard]] DeviceSettings settings() noexcept override;
   [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override;
   [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override;

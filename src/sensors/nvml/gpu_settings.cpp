@@ -1,5 +1,4 @@
-#include "sensors/nvml/gpu_settings.hpp"
-
+// Reads and changes the settings of a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "sensors/nvml/diagnosis.hpp"
+#include "sensors/nvml/gpu_sensor.hpp"
 
 namespace wattle::nvml {
 namespace {
@@ -133,8 +133,11 @@ struct Change {
 
 }  // namespace
 
-DeviceSettings read_settings(const Api& api, Handle handle) noexcept {
+DeviceSettings NvmlGpuSensor::settings() noexcept {
   DeviceSettings settings;
+  if (!is_here()) return settings;
+  const Api& api = session_->api();
+  const Handle handle = handle_;
   std::uint32_t first = 0;
   std::uint32_t second = 0;
   if (call(api.power_limit, handle, &first) == Return::success) settings.power_limit_mw = first;
@@ -147,13 +150,14 @@ DeviceSettings read_settings(const Api& api, Handle handle) noexcept {
   return settings;
 }
 
-std::optional<SettingFailure> out_of_range(const Api& api, Handle handle,
-                                           const DeviceSetting& setting) {
-  return std::visit(OutOfRange{api, handle}, setting);
+std::optional<SettingFailure> NvmlGpuSensor::check(const DeviceSetting& setting) {
+  if (!is_here()) return SettingFailure{Kind::failed, "the GPU is lost"};
+  return std::visit(OutOfRange{session_->api(), handle_}, setting);
 }
 
-std::optional<SettingFailure> change(const Api& api, Handle handle, const DeviceSetting& setting) {
-  return failure_of(api, std::visit(Change{api, handle}, setting));
+std::optional<SettingFailure> NvmlGpuSensor::set(const DeviceSetting& setting) {
+  if (auto failure = check(setting)) return failure;
+  return failure_of(session_->api(), std::visit(Change{session_->api(), handle_}, setting));
 }
 
 }  // namespace wattle::nvml
