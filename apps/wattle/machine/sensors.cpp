@@ -28,6 +28,7 @@
 #include "cli/privileges.hpp"
 #include "cli/shared_options.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/value_option.hpp"
 #include "machine/cross_check.hpp"
 #include "output/output.hpp"
 #include "output/screen.hpp"
@@ -291,8 +292,8 @@ std::string keep(const std::vector<MeasuredChannel>& measured,
 /// The options as they are written.
 struct RawSensors {
   SensorsOptions sensors;
+  ParsedOptions values;
   RawRoots roots;
-  std::string watched{};
 
   void add(CLI::App& command) {
     command.add_flag("--json", sensors.json, "As JSON on stdout");
@@ -303,18 +304,15 @@ struct RawSensors {
         "--measure", sensors.measure,
         "Find out how often each value is renewed, and what reading it costs: takes up "
         "to 7 seconds a GPU; later runs use what was found");
-    command
-        .add_option(
-            "--watch-load", watched,
-            "With --measure: also find out how much of the time power gauges of GPUs see, in "
-            "SECONDS (best 30 or more) for each GPU. In that time a program of yours turns the "
-            "load on and off, every 0.3 to 1 s and at no whole multiple of 0.1 s")
-        ->type_name("SECONDS");
+    values.add(command, "--watch-load", sensors.watched, "SECONDS",
+               "With --measure: also find out how much of the time power gauges of GPUs see, in "
+               "SECONDS (best 30 or more) for each GPU. In that time a program of yours turns the "
+               "load on and off, every 0.3 to 1 s and at no whole multiple of 0.1 s",
+               seconds_within(1.0, 3600.0));
   }
   [[nodiscard]] SensorsOptions checked(const CommandLine& /*line*/) const {
     SensorsOptions options = sensors;
-    if (!watched.empty()) options.watched = parse_seconds(watched, "--watch-load", 1.0, 3600.0);
-    if (!watched.empty() && !sensors.measure) {
+    if (sensors.watched.count() > 0 && !sensors.measure) {
       throw InvalidArgument(
           "--watch-load needs --measure: wattle sensors --measure --watch-load 30");
     }

@@ -39,8 +39,7 @@ struct RawRun {
   RawRoots roots;
   RawSaveOptions save;
   std::string interval = "0.1";
-  std::string status;  ///< empty: none
-  std::string otlp;    ///< empty: not given
+  ParsedOptions values;
   const CLI::App* app = nullptr;
 
   void add(CLI::App& command);
@@ -80,10 +79,11 @@ void RawRun::add(CLI::App& command) {
       command, "--units", run.units_path, "FILE",
       "Write the energy of units of work to FILE, one row per unit (CSV): wattle mark --unit");
   add_tracking(command, run);
-  add_value(
-      command, "--otlp", otlp, "URL",
+  values.add(
+      command, "--otlp", run.otlp, "URL",
       "Send energy, phases and units of work to this OpenTelemetry collector at the end (OTLP "
-      "over HTTP, JSON): http://HOST:4318; waits 5 s for it at most");
+      "over HTTP, JSON): http://HOST:4318; waits 5 s for it at most",
+      [](const std::string& url) { return otlp::make_target(url, environment_variable); });
   add_save(command, save, "the run");
   add_value(command, "--gpus", run.gpus, "LIST", kGpusHelp);
   command.add_flag(
@@ -94,8 +94,9 @@ void RawRun::add(CLI::App& command) {
   command.add_flag("-v,--verbose", run.verbose,
                    "List each GPU in the report, and the baseline of the share");
   add_value(command, "--interval", interval, "SECONDS", "Seconds between two readings");
-  add_value(command, "--status", status, "SECONDS",
-            "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory");
+  values.add(command, "--status", run.status, "SECONDS",
+             "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory",
+             parse_interval);
   command.add_flag("--every-rank", run.every_rank,
                    "Measure energy in every MPI or Slurm rank, not only in one per machine");
   command.add_flag("--task-clock", run.task_clock,
@@ -118,8 +119,7 @@ RunOptions RawRun::checked_options() const {
   RunOptions options = run;
   options.system = system_of(roots);
   options.interval = parse_interval(interval);
-  if (!status.empty()) options.status = parse_interval(status, "--status");
-  if (!status.empty() && options.status < options.interval) {
+  if (options.status.count() > 0 && options.status < options.interval) {
     throw InvalidArgument(
         "--status cannot be shorter than --interval: nothing new is known sooner");
   }
@@ -137,7 +137,6 @@ RunOptions RawRun::checked_options() const {
   (void)bytes_in(options.gpu_ram_unit, "GPU RAM");
   (void)seconds_in(options.time_unit);
   options.saving = checked_save(save);
-  if (!otlp.empty()) options.otlp = otlp::make_target(otlp, environment_variable);
   for (const auto& [option, path] : {std::pair("--series", &options.series_path),
                                      {"--units", &options.units_path},
                                      {"--tracking-file", &options.tracking_path},

@@ -20,7 +20,6 @@
 #include "output/screen.hpp"
 #include "top/frame.hpp"
 #include "top/lines.hpp"
-#include "top/once.hpp"
 #include "top/sources/record.hpp"
 #include "top/sources/source.hpp"
 #include "top/terminal.hpp"

@@ -1,6 +1,4 @@
 // `wattle top --once`: who used the processors, with which part of the energy, and what GPUs spent.
-#include "top/once.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,6 +30,7 @@
 #include "top/group_rows.hpp"
 #include "top/lines.hpp"
 #include "top/observer.hpp"
+#include "top/top_options.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {

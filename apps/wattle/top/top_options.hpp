@@ -30,5 +30,7 @@ struct TopOptions {
 };
 
 int execute(const TopOptions& options);
+/// With `once`: one table, or one line of JSON. Returns the exit status of the program.
+[[nodiscard]] int top_once(const TopOptions& options);
 
 }  // namespace wattle::app

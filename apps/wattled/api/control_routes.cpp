@@ -1,5 +1,4 @@
-#include "api/control_routes.hpp"
-
+// The routes that set GPUs.
 #include <fmt/format.h>
 
 #include <algorithm>

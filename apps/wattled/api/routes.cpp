@@ -8,7 +8,6 @@
 #include <chrono>
 #include <utility>
 
-#include "api/control_routes.hpp"
 #include "api/energy_answer.hpp"
 #include "api/power_answer.hpp"
 #include "api/share_routes.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Route {
 
 /// All of them.
 [[nodiscard]] const std::vector<Route>& routes();
+
+/// Those that set GPUs.
+[[nodiscard]] std::span<const Route> control_routes() noexcept;
 
 /// The route with that path, for any method; null: none.
 [[nodiscard]] const Route* find_route(std::string_view path);
