@@ -378,14 +378,15 @@ void RowAssigner::emit(std::size_t traces, const TakeRows& take) {
   const bool is_all = traces >= traces_.size();
   // An order cannot be followed from before its first row.
   traces = is_all ? traces_.size() : std::max(traces, std::min(traces_.size(), order_begin_ + 1));
-  std::size_t rows = is_all ? row_count_ : 0;
-  if (!is_all && traces > 0) rows = trace_rows_[traces - 1] + std::size_t{1};
+  const std::size_t rows = is_all ? row_count_ : trace_rows_[traces - 1] + std::size_t{1};
   for (std::size_t i = 0; i < traces; ++i) {
     if (positions_[i] != kNoPosition) ++ordered_rows_;
     if (row_of(i).track) ++assigned_rows_;
   }
   take(std::span(rows_).first(rows));
   whole_rows_ += traces;
+  // Rows that are left out have no position in the order.
+  while (traces > 0 && positions_[traces - 1] == kNoPosition) --traces;
   if (order_ && traces > 0) {
     order_->last_position = positions_[traces - 1];
     order_->last = traces_[traces - 1];
