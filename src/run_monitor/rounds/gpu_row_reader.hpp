@@ -132,8 +132,8 @@ class GpuRowReader {
 
   GpuColumns columns_;
   const char* line_ = nullptr;  ///< that was read last
-  /// Where each of its cells begins, and one byte after its end, as if a cell began there; then
-  /// unused ones, and an empty cell.
+  /// The first byte of each of its cells, and the byte after the line's end, as if it were a
+  /// comma, plus 1; then unused places, and an empty cell.
   std::array<std::size_t, kNone + 2> begins_{};
   std::size_t count_ = 0;  ///< of its cells
   TimeReader times_;

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostPlainDigits = 15;
 inline constexpr std::array<double, kMostPlainDigits + 1> kPowersOfTen = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/// What `plain_word` and `plain_cell` return for other texts, which may be numbers too.
+/// The result of `plain_word` and `plain_cell` for other texts, which may be numbers too.
 inline constexpr double kNotPlain = -1.0;
 
 /// The digits of a word without the point that is in the byte `point`.

@@ -24,7 +24,7 @@ class Cell {
   [[nodiscard]] constexpr bool is_number() const noexcept { return coded_ >= 0.0; }
   [[nodiscard]] constexpr bool is_missing() const noexcept { return coded_ == kMissing; }
   [[nodiscard]] bool is_bad() const noexcept { return std::isnan(coded_); }
-  /// Of a number.
+  /// The number; only where there is one.
   [[nodiscard]] constexpr double value() const noexcept { return coded_; }
   /// False for a number above `most`, and for a bad cell.
   [[nodiscard]] constexpr bool is_at_most(double most) const noexcept { return coded_ <= most; }
