@@ -132,8 +132,8 @@ void GpuRowReader::take_columns(const GpuColumns& found) {
   columns_ = found;
   has_header_ = true;
   has_figures_ = false;
-  const std::array figures = {&columns_.util,      &columns_.mem_util,  &columns_.memory,
-                              &columns_.powers[0], &columns_.powers[1], &columns_.powers[2]};
+  const std::array figures = {&columns_.util,         &columns_.mem_util,  &columns_.memory,
+                              columns_.powers.data(), &columns_.powers[1], &columns_.powers[2]};
   for (GpuColumn* const figure : figures) {
     has_figures_ = has_figures_ || figure->place != kNone;
     figure->is_scaled = figure->unit.factor != UnitFactor{};

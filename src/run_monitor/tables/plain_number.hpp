@@ -80,7 +80,7 @@ inline constexpr std::array<std::uint64_t, sizeof(std::uint64_t) + 1> kLastBytes
     std::array<double, 2>& numbers) noexcept {
   const auto both = [](const void* first, const void* second) {
     std::array<long long, 2> words{};
-    std::memcpy(&words[0], first, sizeof words[0]);
+    std::memcpy(words.data(), first, sizeof words[0]);
     std::memcpy(&words[1], second, sizeof words[1]);
     return _mm_set_epi64x(words[1], words[0]);
   };
