@@ -12,7 +12,7 @@
 
 #include "base/numbers/median.hpp"
 #include "base/numbers/moments.hpp"
-#include "calibration/lag_evidence.hpp"
+#include "base/numbers/student.hpp"
 #include "calibration/robust_fit.hpp"
 
 namespace wattle {
@@ -51,7 +51,6 @@ class AlignmentSearch {
   /// Empty, or why no shift is the one.
   std::string find_shift(const ShiftRange& range);
   void refine_timing();
-  void find_lags();
   [[nodiscard]] MeterAlignment result() const;
   [[nodiscard]] const MeterRows& rows() const noexcept { return meter_; }
 
@@ -61,8 +60,7 @@ class AlignmentSearch {
     double left = 1.0;  ///< see `RobustFit`
   };
 
-  [[nodiscard]] std::vector<Scored> scan(const ShiftRange& range,
-                                         std::span<const double> lags) const;
+  [[nodiscard]] std::vector<Scored> scan(const ShiftRange& range) const;
   [[nodiscard]] static std::string why_not_unique(const std::vector<Scored>& tried,
                                                   double best_shift_s);
   [[nodiscard]] std::size_t least_rows(const MeterRows& rows) const noexcept {
@@ -71,20 +69,11 @@ class AlignmentSearch {
     return std::max<std::size_t>(10, static_cast<std::size_t>(possible / 2.0));
   }
   [[nodiscard]] double score(const MeterRows& meter, const MeterTiming& timing,
-                             std::span<const double> lags, double noise_w) const {
-    const AlignedRows rows(meter, domains_, timing, lags, AlignedRows::Filter::undone);
+                             double noise_w) const {
+    const AlignedRows rows(meter, domains_, timing, AlignedRows::Filter::undone);
     if (rows.rows() < least_rows(meter)) return std::numeric_limits<double>::infinity();
     const auto gains = gains_.empty() ? first_gains(rows) : gains_;
     return robust_fit(rows.changes(change_rows(meter)), gains, noise_w).left;
-  }
-  [[nodiscard]] double score(const MeterTiming& timing, std::span<const double> lags) const {
-    return score(meter_, timing, lags, noise_w_);
-  }
-  [[nodiscard]] double score_with_lag(const MeterTiming& timing, std::size_t domain,
-                                      double lag_s) const {
-    std::vector<double> lags = lags_;
-    lags[domain] = lag_s;
-    return score(timing, lags);
   }
   void refine_from(const MeterTiming& first, std::span<const double> lags,
                    std::span<const double> windows);
@@ -94,24 +83,11 @@ class AlignmentSearch {
   void try_timing(const MeterTiming& timing);
   /// The same timing with another shift, nearby and better.
   [[nodiscard]] MeterTiming near(MeterTiming timing, double reach_s) const;
-  [[nodiscard]] double most_lag_s() const noexcept;
-  [[nodiscard]] double lag_step_s() const noexcept;
-  /// The best lag of a domain, and what is left with it.
-  struct LagScore {
-    double lag_s = 0.0;
-    double left = 1.0;
-  };
-  [[nodiscard]] LagScore best_lag(const MeterTiming& timing, std::size_t domain) const;
-  /// True where `lag_s` of a domain is better than its lag of now beyond chance.
-  [[nodiscard]] bool is_proved(std::size_t domain, double lag_s) const;
-  bool improve_lag(std::size_t domain);
-  void make_lags_relative();
 
   MeterRows meter_;
   MeterRows coarse_;  ///< for the first scan
   DomainSpan domains_;
-  std::vector<double> lags_;
-  std::vector<double> gains_;  ///< to start fits from; empty: not known yet
+  std::vector<double> gains_;  ///< to start fits from; empty: unknown yet
   double noise_w_ = 1.0;       ///< of the meter
   double coarse_noise_w_ = 1.0;
   MeterTiming timing_;
@@ -121,7 +97,7 @@ class AlignmentSearch {
 };
 
 AlignmentSearch::AlignmentSearch(std::vector<MeterSample> meter, DomainSpan domains)
-    : domains_(domains), lags_(domains.size(), 0.0) {
+    : domains_(domains) {
   constexpr double kCoarse = 0.4;  // seconds
   constexpr double kCoarseRows = 400.0;
   double begin_s = domains.front().power.begin_s();
@@ -141,8 +117,7 @@ AlignmentSearch::AlignmentSearch(std::vector<MeterSample> meter, DomainSpan doma
   coarse_noise_w_ = noise_of(coarse_.power_w, 0.1);
 }
 
-std::vector<AlignmentSearch::Scored> AlignmentSearch::scan(const ShiftRange& range,
-                                                           std::span<const double> lags) const {
+std::vector<AlignmentSearch::Scored> AlignmentSearch::scan(const ShiftRange& range) const {
   constexpr double kMostShifts = 20'000.0;
   const double step_s =
       std::max(coarse_.spacing_s / 2.0, (range.most_s - range.least_s) / kMostShifts);
@@ -151,7 +126,7 @@ std::vector<AlignmentSearch::Scored> AlignmentSearch::scan(const ShiftRange& ran
   const auto shifts = static_cast<std::size_t>((range.most_s - range.least_s) / step_s);
   for (std::size_t i = 0; i <= shifts; ++i) {
     timing.shift_s = range.least_s + step_s * static_cast<double>(i);
-    const double left = score(coarse_, timing, lags, coarse_noise_w_);
+    const double left = score(coarse_, timing, coarse_noise_w_);
     if (std::isfinite(left)) tried.push_back({.shift_s = timing.shift_s, .left = left});
   }
   return tried;
@@ -184,12 +159,12 @@ std::string AlignmentSearch::why_not_unique(const std::vector<Scored>& tried, do
 
 MeterTiming AlignmentSearch::near(MeterTiming timing, double reach_s) const {
   MeterTiming best = timing;
-  double least = score(timing, lags_);
+  double least = score(meter_, timing, noise_w_);
   const double middle_s = timing.shift_s;
   constexpr int kSteps = 20;
   for (int step = -kSteps; step <= kSteps; ++step) {
     timing.shift_s = middle_s + reach_s * step / kSteps;
-    const double left = score(timing, lags_);
+    const double left = score(meter_, timing, noise_w_);
     if (left < least) best = timing;
     least = std::min(least, left);
   }
@@ -197,19 +172,19 @@ MeterTiming AlignmentSearch::near(MeterTiming timing, double reach_s) const {
 }
 
 std::string AlignmentSearch::find_shift(const ShiftRange& range) {
-  const std::vector<Scored> tried = scan(range, lags_);
+  const std::vector<Scored> tried = scan(range);
   if (tried.empty()) return "the meter's rows do not cover half of the run";
   const auto best = std::ranges::min_element(tried, {}, &Scored::left);
   MeterTiming timing = timing_;
   timing.shift_s = best->shift_s;
   timing_ = near(timing, coarse_.spacing_s);
-  best_ = score(timing_, lags_);
-  gains_ = first_gains(AlignedRows(meter_, domains_, timing_, lags_));
+  best_ = score(meter_, timing_, noise_w_);
+  gains_ = first_gains(AlignedRows(meter_, domains_, timing_));
   return why_not_unique(tried, best->shift_s);
 }
 
 double AlignmentSearch::score_of_most(const MeterTiming& timing) const {
-  const AlignedRows rows(meter_, domains_, timing, lags_, AlignedRows::Filter::undone);
+  const AlignedRows rows(meter_, domains_, timing, AlignedRows::Filter::undone);
   if (rows.rows() < least_rows(meter_)) return std::numeric_limits<double>::infinity();
   return robust_fit_of_most(rows.changes(change_rows(meter_)), gains_, noise_w_).left;
 }
@@ -273,84 +248,62 @@ void AlignmentSearch::improve_timing(double step_s, double part) {
   }
 }
 
-double AlignmentSearch::most_lag_s() const noexcept {
-  return std::min(length_s_ / 6.0, std::max(10.0, 2.0 * meter_.spacing_s));
-}
-
-double AlignmentSearch::lag_step_s() const noexcept {
-  return std::max({step_s_, meter_.spacing_s / 4.0, most_lag_s() / 50.0});
-}
-
-bool AlignmentSearch::is_proved(std::size_t domain, double lag_s) const {
-  std::vector<double> lags = lags_;
-  lags[domain] = lag_s;
-  const auto changes = [this](std::span<const double> with_lags) {
-    return AlignedRows(meter_, domains_, timing_, with_lags, AlignedRows::Filter::undone)
-        .changes(change_rows(meter_));
-  };
-  return fits_better(changes(lags_), changes(lags), gains_, noise_w_);
-}
-
-AlignmentSearch::LagScore AlignmentSearch::best_lag(const MeterTiming& timing,
-                                                    std::size_t domain) const {
-  const double most_s = most_lag_s();
-  const double step_s = lag_step_s();
-  LagScore best{.lag_s = lags_[domain], .left = score_with_lag(timing, domain, lags_[domain])};
-  const auto attempt = [&](double lag_s) {
-    const double left = score_with_lag(timing, domain, lag_s);
-    if (left < best.left) best = {.lag_s = lag_s, .left = left};
-  };
-  const auto steps = static_cast<int>(most_s / step_s);
-  for (int i = -steps; i <= steps; ++i) attempt(step_s * i);
-  double more_s = step_s / 2.0;
-  constexpr int kHalvings = 3;
-  for (int i = 0; i < kHalvings; ++i, more_s /= 2.0) {
-    const double middle_s = best.lag_s;
-    attempt(middle_s - more_s);
-    attempt(middle_s + more_s);
-  }
-  return best;
-}
-
-bool AlignmentSearch::improve_lag(std::size_t domain) {
-  const LagScore best = best_lag(timing_, domain);
-  if (best.left > 0.95 * score(timing_, lags_) || !is_proved(domain, best.lag_s)) return false;
-  lags_[domain] = best.lag_s;
-  return true;
-}
-
-void AlignmentSearch::make_lags_relative() {
-  std::vector<double> reordered = lags_;
-  // Where two disagree, it is unknown which is late: the one that moved.
-  const double common_s = lower_median(reordered);
-  if (domains_.size() < 3 || common_s == 0.0) return;
-  for (double& lag_s : lags_) lag_s -= common_s;
-  timing_.shift_s -= common_s;
-}
-
-void AlignmentSearch::find_lags() {
-  for (int turn = 0; turn < 3; ++turn) {
-    bool has_moved = false;
-    for (std::size_t i = 0; i < domains_.size(); ++i) has_moved = improve_lag(i) || has_moved;
-    if (!has_moved) break;
-    make_lags_relative();
-    refine_timing();
-  }
-}
-
 /// The part of the meter's variance that no gains explain.
 double left_in(const AlignedRows& rows) {
   const NormalSums sums = rows.sums();
   return sums.yy() > 0.0 ? fitted(sums, GainSign::not_negative).residual / sums.yy() : 1.0;
 }
 
+/// `move_s`: a small change of a lag.
+std::vector<double> lag_uncertainties(const MeterRows& meter,
+                                      std::span<const RecordedDomainPower> domains,
+                                      const MeterTiming& timing, double move_s) {
+  // The change of a domain's power with its lag is a column of its own, whose factor is what the
+  // lag lacks.
+  constexpr std::size_t kMostBlocks = 10;
+  const std::size_t n = domains.size();
+  std::vector<RecordedDomainPower> all_three(domains.begin(), domains.end());
+  for (const double more_s : {-move_s, move_s}) {
+    for (const RecordedDomainPower& domain : domains) {
+      all_three.push_back({.name = {}, .power = domain.power.earlier(more_s)});
+    }
+  }
+  const AlignedRows rows(meter, all_three, timing);
+  const std::size_t blocks = std::clamp<std::size_t>(rows.rows() / (3 * n + 3), 2, kMostBlocks);
+  std::vector<NormalSums> sums(blocks, NormalSums(2 * n));
+  NormalSums all(2 * n);
+  std::vector<double> row(2 * n);
+  for (std::size_t k = 0; k < rows.rows(); ++k) {
+    for (std::size_t i = 0; i < n; ++i) {
+      row[i] = rows.x(k)[i];
+      row[n + i] = (rows.x(k)[2 * n + i] - rows.x(k)[n + i]) / (2.0 * move_s);
+    }
+    sums[k * blocks / rows.rows()].add(row, rows.y(k));
+    all.add(row, rows.y(k));
+  }
+  std::vector<std::vector<double>> without(n, std::vector<double>(blocks));
+  for (std::size_t block = 0; block < blocks; ++block) {
+    NormalSums rest = all;
+    rest -= sums[block];
+    const LinearFit fit = fitted(rest, GainSign::any);
+    for (std::size_t i = 0; i < n; ++i) without[i][block] = fit.gains[n + i] / fit.gains[i];
+  }
+  std::vector<double> uncertainties(n);
+  std::ranges::transform(without, uncertainties.begin(), [&](const auto& values) {
+    const double error_s =
+        jackknife_error(values) * student_critical(static_cast<double>(blocks - 1));
+    return std::hypot(error_s, move_s / 8.0);
+  });
+  return uncertainties;
+}
+
 MeterAlignment AlignmentSearch::result() const {
-  const AlignedRows fit_rows(meter_, domains_, timing_, lags_);
+  const AlignedRows fit_rows(meter_, domains_, timing_);
   MeterAlignment result;
   result.timing = timing_;
   result.rows = meter_;
   result.noise_w = noise_w_;
-  const AlignedRows sharp_rows(meter_, domains_, timing_, lags_, AlignedRows::Filter::undone);
+  const AlignedRows sharp_rows(meter_, domains_, timing_, AlignedRows::Filter::undone);
   const RobustFit fit_of_most =
       robust_fit_of_most(sharp_rows.changes(change_rows(meter_)), gains_, noise_w_);
   result.gains = fit_of_most.gains;
@@ -360,13 +313,8 @@ MeterAlignment AlignmentSearch::result() const {
     result.gains[*fit_of_most.without] = std::clamp(upper_median(others), 1.0, 1.4);
   }
   result.explained = 1.0 - left_in(fit_rows);
-  const double more_s = std::max(step_s_, meter_.spacing_s / 4.0);
-  const auto uncertainties = lag_uncertainties(meter_, domains_, timing_, lags_, more_s);
-  for (std::size_t i = 0; i < lags_.size(); ++i) {
-    result.lags.push_back({.lag_s = lags_[i],
-                           .uncertainty_s = std::hypot(uncertainties[i], lag_step_s() / 8.0),
-                           .is_moved = lags_[i] != 0.0});
-  }
+  const double move_s = std::max(step_s_, meter_.spacing_s / 4.0);
+  result.lag_uncertainties_s = lag_uncertainties(meter_, domains_, timing_, move_s);
   return result;
 }
 
@@ -386,7 +334,6 @@ MeterAlignment aligned(std::vector<MeterSample> meter, std::span<const RecordedD
   none.problem = search.find_shift(range);
   if (!none.problem.empty()) return none;
   search.refine_timing();
-  search.find_lags();
   return search.result();
 }
 

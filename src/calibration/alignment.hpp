@@ -1,4 +1,4 @@
-// The clock of an external meter, and how late each sensor is.
+// The clock of an external meter, and how it takes means.
 #pragma once
 
 #include <span>
@@ -15,24 +15,16 @@ struct ShiftRange {
   double most_s = 0.0;
 };
 
-/// A time difference and its ± (95 %).
-struct DomainLag {
-  double lag_s = 0.0;
-  double uncertainty_s = 0.0;
-  /// Another lag than the common one makes the fit better than chance does, in most parts of the
-  /// run.
-  bool is_moved = false;
-};
-
 struct MeterAlignment {
   MeterTiming timing;
-  MeterRows rows;               ///< of the meter
-  std::vector<DomainLag> lags;  ///< of each domain, against what most of them show
+  MeterRows rows;  ///< of the meter
   /// Watts at the meter for each of a domain, by most of its steps.
   std::vector<double> gains;
   double noise_w = 0.0;  ///< of the meter, about
   /// The part of the meter's variance that the domains explain.
   double explained = 0.0;
+  /// How well each domain's time is known against that of the others: ± (95 %).
+  std::vector<double> lag_uncertainties_s;
   std::string problem;  ///< why there is none; else empty
 };
 
@@ -40,8 +32,7 @@ struct MeterAlignment {
 [[nodiscard]] std::size_t change_rows(const MeterRows& meter) noexcept;
 
 /// Finds the shift by cross-correlation (the best fit of all domains together, at each shift of
-/// `range`), the window and lag of the meter, and then each domain's own lag. Requires domains that
-/// vary, and at least 10 rows.
+/// `range`), then the window and lag of the meter. Requires domains that vary.
 [[nodiscard]] MeterAlignment aligned(std::vector<MeterSample> meter,
                                      std::span<const RecordedDomainPower> domains,
                                      const ShiftRange& range);

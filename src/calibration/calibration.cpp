@@ -12,8 +12,8 @@
 #include "base/numbers/median.hpp"
 #include "base/numbers/regression.hpp"
 #include "base/numbers/value_range.hpp"
+#include "calibration/aligned_faults.hpp"
 #include "calibration/robust_fit.hpp"
-#include "calibration/step_responses.hpp"
 
 namespace wattle {
 namespace {
@@ -25,7 +25,7 @@ constexpr double kMostGain = 1.8;
 /// Sensors differ from each other by more than twice their 10 % of error.
 constexpr double kLeastRatio = 0.75;
 constexpr double kMostRatio = 1.33;
-/// Standard errors beyond which an accusation is safe, for a few sensors and 12 blocks.
+/// Standard errors beyond which an accusation is safe, for a few sensors.
 constexpr double kSafeErrors = 4.0;
 
 using DomainList = std::vector<RecordedDomainPower>;
@@ -40,14 +40,12 @@ bool is_constant(const PowerCurve& power) {
 /// Everything about one comparison, while it is made. Threads: one at a time.
 class MeterComparison {
  public:
-  MeterComparison(const DomainList& used, const MeterAlignment& alignment,
-                  const GainEstimates& estimates, std::vector<StepResponses> steps,
-                  std::optional<std::size_t> spoiler, std::vector<CalibratedDomain>& domains)
-      : used_(used),
-        alignment_(alignment),
+  MeterComparison(const FaultyAlignment& found, const GainEstimates& estimates,
+                  std::vector<CalibratedDomain>& domains)
+      : used_(found.used),
+        alignment_(found.alignment),
+        faults_(found.faults),
         estimates_(estimates),
-        steps_(std::move(steps)),
-        spoiler_(spoiler),
         domains_(domains) {}
 
   /// Fills in gains, lags and verdicts. Returns what is wrong with the meter itself, if anything.
@@ -61,7 +59,7 @@ class MeterComparison {
   /// A late sensor's values are of a time that starts and ends earlier.
   [[nodiscard]] double edge_energy_j(std::size_t i) const;
   [[nodiscard]] bool is_clear(const auto& number) const {
-    // Blocks that agree with each other by chance make no certainty.
+    // What is the same in all rows is no certainty.
     constexpr double kLeastError = 0.005;
     return number(estimates_.gains()) >
            kSafeErrors * std::max(estimates_.error_of(number), kLeastError);
@@ -69,7 +67,6 @@ class MeterComparison {
   void judge_domain(std::size_t i);
   [[nodiscard]] bool judge_lag(std::size_t i, CalibratedDomain& domain) const;
   [[nodiscard]] bool judge_unit(std::size_t i, CalibratedDomain& domain) const;
-  [[nodiscard]] bool judge_steps(std::size_t i, CalibratedDomain& domain) const;
   [[nodiscard]] bool judge_gain(std::size_t i, CalibratedDomain& domain) const;
   void explain_doubt(std::size_t i, CalibratedDomain& domain) const;
   [[nodiscard]] CalibratedDomain& named(const std::string& name) const {
@@ -78,9 +75,8 @@ class MeterComparison {
 
   const DomainList& used_;
   const MeterAlignment& alignment_;
+  const std::vector<FoundFault>& faults_;
   const GainEstimates& estimates_;
-  std::vector<StepResponses> steps_;
-  std::optional<std::size_t> spoiler_;  ///< see `spoiler_of`
   std::vector<CalibratedDomain>& domains_;
   std::vector<std::size_t> possible_;  ///< with a determined and possible gain
 };
@@ -100,7 +96,7 @@ std::optional<CalibratedNumber> MeterComparison::common_gain() const {
 }
 
 double MeterComparison::edge_energy_j(std::size_t i) const {
-  const double lag_s = std::abs(alignment_.lags[i].lag_s);
+  const double lag_s = std::abs(faults_[i].lag_s);
   const PowerCurve& power = used_[i].power;
   const auto first_w = power.mean_w(power.begin_s(), power.begin_s() + lag_s);
   const auto last_w = power.mean_w(power.end_s() - lag_s, power.end_s());
@@ -110,24 +106,25 @@ double MeterComparison::edge_energy_j(std::size_t i) const {
 }
 
 bool MeterComparison::judge_lag(std::size_t i, CalibratedDomain& domain) const {
-  const DomainLag& lag = alignment_.lags[i];
-  if (lag.uncertainty_s < std::max(1.0, std::abs(lag.lag_s) / 2.0)) {
-    domain.lag_s = CalibratedNumber{.value = lag.lag_s, .uncertainty = lag.uncertainty_s};
+  const double lag_s = faults_[i].lag_s;
+  const double uncertainty_s = alignment_.lag_uncertainties_s[i];
+  if (uncertainty_s < std::max(1.0, std::abs(lag_s) / 2.0)) {
+    domain.lag_s = CalibratedNumber{.value = lag_s, .uncertainty = uncertainty_s};
   }
   const double tolerated_s =
-      std::max({0.3, 2.0 * used_[i].power.step_s(), 0.5 * alignment_.timing.window_s});
-  if (!lag.is_moved || std::abs(lag.lag_s) - lag.uncertainty_s <= tolerated_s) return false;
+      std::max({0.3, 2.0 * used_[i].power.step_s(), 0.5 * estimates_.timing().window_s});
+  if (std::abs(lag_s) <= tolerated_s) return false;
   if (used_.size() < 3) {
     domain.reason = fmt::format(
         "the lags of two sensors differ by {:.1f} s: with two, the meter "
         "does not show which one is late",
-        std::abs(lag.lag_s));
+        std::abs(lag_s));
     return true;
   }
   domain.verdict = SensorVerdict::disagrees;
   domain.fault = SensorFault::late;
   domain.reason = fmt::format("its values are {:.1f} s {} than those of the other sensors",
-                              std::abs(lag.lag_s), lag.lag_s > 0.0 ? "later" : "earlier");
+                              std::abs(lag_s), lag_s > 0.0 ? "later" : "earlier");
   return true;
 }
 
@@ -141,17 +138,6 @@ bool MeterComparison::judge_unit(std::size_t i, CalibratedDomain& domain) const 
   const double factor = std::pow(1000.0, std::abs(std::round(thousands)));
   domain.reason = fmt::format("its values are {:.0f} times too {}: another unit", factor,
                               ratio < 1.0 ? "large" : "small");
-  return true;
-}
-
-bool MeterComparison::judge_steps(std::size_t i, CalibratedDomain& domain) const {
-  const StepResponses& steps = steps_[i];
-  if (!steps.accuses() && spoiler_ != i) return false;
-  domain.verdict = SensorVerdict::disagrees;
-  domain.fault = SensorFault::unrelated;
-  domain.reason = steps.accuses() ? fmt::format("the meter does not see {} of its {} clear steps",
-                                                steps.missed, steps.missed + steps.seen)
-                                  : "the other sensors explain the meter better without it";
   return true;
 }
 
@@ -188,7 +174,16 @@ void MeterComparison::judge_domain(std::size_t i) {
   const bool is_late = judge_lag(i, domain);
   const bool is_determined = estimates_.is_determined(i);
   if (is_determined) domain.gain = estimates_.gain(i);
-  if (is_late || judge_unit(i, domain) || judge_steps(i, domain) || judge_gain(i, domain)) return;
+  if (is_late || judge_unit(i, domain)) return;
+  if (faults_[i].is_unrelated) {
+    domain.verdict = SensorVerdict::disagrees;
+    domain.fault = SensorFault::unrelated;
+    domain.reason = "the meter does not see all of its steps, and sees those of the others";
+    return;
+  }
+  // A sensor whose steps are wrong spoils the gains of the others.
+  const bool is_spoiled = std::ranges::any_of(faults_, &FoundFault::is_unrelated);
+  if (!is_spoiled && judge_gain(i, domain)) return;
   if (is_determined) {
     domain.verdict = SensorVerdict::agrees;
   } else {
@@ -251,7 +246,7 @@ DomainList usable(const DomainList& domains, std::vector<CalibratedDomain>& resu
   for (const RecordedDomainPower& domain : domains) {
     CalibratedDomain& result = results.emplace_back(CalibratedDomain{.name = domain.name});
     if (domain.power.empty() || domain.power.known_s() < kLeastKnown * run_s) {
-      result.reason = "its power is not known for most of the run";
+      result.reason = "its power is unknown for most of the run";
     } else if (is_constant(domain.power)) {
       result.reason = fmt::format("it shows {:.6g} W all the time; load the device",
                                   domain.power.steps().front().power_w);
@@ -262,26 +257,31 @@ DomainList usable(const DomainList& domains, std::vector<CalibratedDomain>& resu
   return used;
 }
 
-/// A sensor that shows one value while the meter shows changes that no other sensor explains.
-void accuse_stuck(const DomainList& domains, const GainEstimates& estimates,
-                  std::vector<CalibratedDomain>& results) {
+/// The sensors that show one value while the meter shows changes that no other sensor explains.
+std::vector<std::string> stuck_suspects(const DomainList& domains, const GainEstimates& estimates) {
   constexpr double kOfLevel = 0.15;
   constexpr double kOfSpread = 0.02;
   const double left_w = estimates.left_w();
-  std::vector<CalibratedDomain*> suspects;
+  std::vector<std::string> suspects;
   for (const RecordedDomainPower& domain : domains) {
     if (domain.power.empty() || !is_constant(domain.power) || domain.was_used == false) continue;
     const double level_w = std::abs(domain.power.steps().front().power_w);
     if (left_w > kOfLevel * level_w && left_w > kOfSpread * estimates.meter_spread_w()) {
-      suspects.push_back(&*std::ranges::find(results, domain.name, &CalibratedDomain::name));
+      suspects.push_back(domain.name);
     }
   }
-  for (CalibratedDomain* suspect : suspects) {
-    suspect->reason +=
+  return suspects;
+}
+
+void accuse_stuck(const std::vector<std::string>& suspects, double left_w,
+                  std::vector<CalibratedDomain>& results) {
+  for (const std::string& name : suspects) {
+    CalibratedDomain& suspect = *std::ranges::find(results, name, &CalibratedDomain::name);
+    suspect.reason +=
         fmt::format("; the meter shows changes of ±{:.0f} W that no sensor explains", 2.0 * left_w);
     if (suspects.size() > 1) continue;
-    suspect->verdict = SensorVerdict::disagrees;
-    suspect->fault = SensorFault::stuck;
+    suspect.verdict = SensorVerdict::disagrees;
+    suspect.fault = SensorFault::stuck;
   }
 }
 
@@ -300,34 +300,33 @@ const char* to_string(SensorFault fault) noexcept {
 MeterCalibration calibrated(const std::vector<MeterSample>& meter, const DomainList& domains,
                             const CalibrationOptions& options) {
   MeterCalibration result;
-  const DomainList used = usable(domains, result.domains);
+  DomainList used = usable(domains, result.domains);
   if (used.empty()) {
     result.problem = "no sensor shows a change of power; run a load that varies";
     return result;
   }
-  const MeterAlignment alignment = aligned(meter, used, options.shift);
-  result.period_s = alignment.rows.period_s;
-  if (!alignment.problem.empty()) {
-    result.problem = alignment.problem;
+  FaultyAlignment plain = without_faults(meter, std::move(used), options.shift);
+  result.period_s = plain.alignment.rows.period_s;
+  if (!plain.alignment.problem.empty()) {
+    result.problem = plain.alignment.problem;
     return result;
   }
-  std::vector<double> lags;
-  std::ranges::transform(alignment.lags, std::back_inserter(lags), &DomainLag::lag_s);
-  const AlignedRows lines(alignment.rows, used, alignment.timing, lags);
-  const AlignedRows sharp(alignment.rows, used, alignment.timing, lags,
-                          AlignedRows::Filter::undone);
+  FaultyAlignment found = with_faults(meter, plain, options.shift);
+  GainEstimates estimates = gain_estimates(found);
+  const auto stuck = stuck_suspects(domains, estimates);
+  if (!stuck.empty()) {
+    // What it does not show looks like a fault of the others.
+    found = std::move(plain);
+    estimates = gain_estimates(found);
+  }
+  const AlignedRows lines(found.alignment.rows, found.used, estimates.timing());
   result.rows = lines.rows();
   if (lines.rows() > 0) result.length_s = lines.time_s(lines.rows() - 1) - lines.time_s(0);
-  result.timing = alignment.timing;
-  result.explained = alignment.explained;
-  const std::size_t apart = change_rows(alignment.rows);
-  const AlignedRows changes = sharp.changes(apart);
-  const GainEstimates estimates(lines, changes, alignment);
-  MeterComparison comparison(
-      used, alignment, estimates, step_responses(sharp, apart, alignment.gains),
-      spoiler_of(changes, alignment.gains, alignment.noise_w), result.domains);
+  result.timing = estimates.timing();
+  result.explained = estimates.explained();
+  MeterComparison comparison(found, estimates, result.domains);
   result.problem = comparison.judge();
-  accuse_stuck(domains, estimates, result.domains);
+  accuse_stuck(stuck, estimates.left_w(), result.domains);
   if (!result.problem.empty()) return result;
   result.offset_w = estimates.offset();
   result.common_gain = comparison.common_gain();

@@ -29,11 +29,11 @@ struct CalibratedDomain {
   std::string name;
   SensorVerdict verdict = SensorVerdict::unknown;
   SensorFault fault = SensorFault::none;
-  /// Watts at the meter for each watt that the sensor shows; absent where that is not known.
+  /// Watts at the meter for each watt that the sensor shows; absent where that is unknown.
   std::optional<CalibratedNumber> gain{};
-  /// By how much it is later than most sensors; absent where that is not known.
+  /// By how much it is later than most sensors; absent where that is unknown.
   std::optional<CalibratedNumber> lag_s{};
-  /// Why it disagrees, or is not known and what would show it; empty where it agrees.
+  /// Why it disagrees, or is unknown and what would show it; empty where it agrees.
   std::string reason{};
 };
 

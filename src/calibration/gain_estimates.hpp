@@ -1,14 +1,13 @@
-// The gains of all domains, with errors from blocks in time.
+// The gains of all domains, with their errors.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "base/numbers/regression.hpp"
-#include "base/numbers/student.hpp"
-#include "calibration/alignment.hpp"
 #include "calibration/meter_rows.hpp"
+#include "calibration/sensor_evidence.hpp"
 
 namespace wattle {
 
@@ -18,16 +17,14 @@ struct CalibratedNumber {
   double uncertainty = 0.0;
 };
 
-/// Each gain is found twice, by the regression of power and by most of its steps; the one that
-/// changes less from block to block counts. Threads: a value type.
+/// Threads: a value type.
 class GainEstimates {
  public:
-  /// `rows`: with the meter's filter applied; `changes`: with the filter undone.
-  GainEstimates(const AlignedRows& rows, const AlignedRows& changes,
-                const MeterAlignment& alignment);
+  /// `rows`: with the timing of `fit`.
+  GainEstimates(const AlignedRows& rows, FittedGains fit);
 
-  [[nodiscard]] std::size_t size() const noexcept { return gains_.size(); }
-  [[nodiscard]] const std::vector<double>& gains() const noexcept { return gains_; }
+  [[nodiscard]] const std::vector<double>& gains() const noexcept { return fit_.gains; }
+  [[nodiscard]] const MeterTiming& timing() const noexcept { return fit_.timing; }
   [[nodiscard]] CalibratedNumber gain(std::size_t domain) const;
   /// True where its ± is small enough for the gain to mean something.
   [[nodiscard]] bool is_determined(std::size_t domain) const;
@@ -35,33 +32,43 @@ class GainEstimates {
   /// The standard error of what `number` makes of gains, which are a vector.
   template <class Number>
   [[nodiscard]] double error_of(const Number& number) const {
-    std::vector<double> values(without_.size());
-    std::ranges::transform(without_, values.begin(), number);
-    return jackknife_error(values);
+    double squares = 0.0;
+    for (const std::vector<double>& error : fit_.errors) {
+      std::vector<double> more = fit_.gains;
+      std::vector<double> less = fit_.gains;
+      for (std::size_t i = 0; i < error.size(); ++i) {
+        more[i] += error[i];
+        less[i] -= error[i];
+      }
+      const double half = (number(more) - number(less)) / 2.0;
+      squares += half * half;
+    }
+    return kMisfit * std::sqrt(squares);
   }
   /// `number` of the gains, with its ±.
   template <class Number>
   [[nodiscard]] CalibratedNumber number_of(const Number& number) const {
-    return {.value = number(gains_),
-            .uncertainty = error_of(number) * kFewSteps *
-                           student_critical(static_cast<double>(without_.size() - 1))};
+    constexpr double kOf95 = 1.96;  // standard errors
+    return {.value = number(fit_.gains), .uncertainty = kOf95 * error_of(number)};
   }
 
   [[nodiscard]] CalibratedNumber offset() const;
   /// Which part of a domain's changes is its own: see `own_part`.
   [[nodiscard]] double own(std::size_t domain) const noexcept { return own_[domain]; }
-  /// The standard deviations of a domain's power, of the meter, and of what the gains leave of it.
+  /// The standard deviations of a domain's power, of the meter, and of what the best gains leave of
+  /// it.
   [[nodiscard]] double spread_w(std::size_t domain) const;
   [[nodiscard]] double meter_spread_w() const;
   [[nodiscard]] double left_w() const noexcept { return left_w_; }
+  /// The part of the meter's variance that the gains explain.
+  [[nodiscard]] double explained() const;
 
  private:
-  /// Blocks of time differ by a few steps of the load each, so that their spread is no normal one:
-  /// 95 % of simulated gains lie within this times the ± of the blocks.
-  static constexpr double kFewSteps = 1.7;
+  /// Sensors and meters are not quite what the fit takes them for: 95 % of simulated gains lie
+  /// within this times their errors.
+  static constexpr double kMisfit = 1.65;
 
-  std::vector<double> gains_;
-  std::vector<std::vector<double>> without_;  ///< each block of time
+  FittedGains fit_;
   std::vector<double> own_;
   NormalSums sums_;
   double left_w_ = 0.0;

@@ -76,7 +76,7 @@ MeterRows rows_of(std::vector<MeterSample> samples, double step_s, double length
 }
 
 AlignedRows::AlignedRows(const MeterRows& meter, std::span<const RecordedDomainPower> domains,
-                         const MeterTiming& timing, std::span<const double> lags_s, Filter filter)
+                         const MeterTiming& timing, Filter filter)
     : columns_(domains.size()) {
   if (domains.empty()) return;
   double begin_s = domains.front().power.begin_s();
@@ -87,13 +87,17 @@ AlignedRows::AlignedRows(const MeterRows& meter, std::span<const RecordedDomainP
   }
   const auto first = std::ranges::lower_bound(meter.time_s, begin_s + timing.shift_s);
   const auto last = std::ranges::upper_bound(meter.time_s, end_s + timing.shift_s);
+  std::vector<FilteredPower> powers;
+  powers.reserve(columns_);
+  for (const RecordedDomainPower& domain : domains) {
+    powers.emplace_back(domain.power, filter == Filter::applied ? timing.lag_s : 0.0);
+  }
   std::vector<double> row(columns_);
   for (auto time = first; time < last; ++time) {
     const double at_s = *time - timing.shift_s;
     bool is_known = true;
     for (std::size_t i = 0; i < columns_ && is_known; ++i) {
-      const double to_s = at_s + lags_s[i];
-      const auto power = domains[i].power.mean_w(to_s - timing.window_s, to_s);
+      const auto power = powers[i].mean_w(at_s - timing.window_s, at_s);
       is_known = power.has_value();
       row[i] = power.value_or(0.0);
     }
@@ -102,9 +106,7 @@ AlignedRows::AlignedRows(const MeterRows& meter, std::span<const RecordedDomainP
     y_.push_back(meter.power_w[static_cast<std::size_t>(time - meter.time_s.begin())]);
     time_s_.push_back(at_s);
   }
-  if (timing.lag_s <= 0.0) return;
-  filter == Filter::applied ? apply_filter(timing.lag_s)
-                            : undo_filter(timing.lag_s, meter.spacing_s);
+  if (timing.lag_s > 0.0 && filter == Filter::undone) undo_filter(timing.lag_s, meter.spacing_s);
 }
 
 void AlignedRows::undo_filter(double lag_s, double spacing_s) {
@@ -134,24 +136,6 @@ void AlignedRows::undo_filter(double lag_s, double spacing_s) {
     for (const double one : sums) means.x_.push_back(one / count);
   }
   *this = std::move(means);
-}
-
-void AlignedRows::apply_filter(double lag_s) {
-  if (rows() < 2) return;
-  for (std::size_t k = 1; k < rows(); ++k) {
-    const double part = -std::expm1(-(time_s_[k] - time_s_[k - 1]) / lag_s);
-    for (std::size_t i = 0; i < columns_; ++i) {
-      double& now = x_[k * columns_ + i];
-      const double before = x_[(k - 1) * columns_ + i];
-      now = before + part * (now - before);
-    }
-  }
-  // The time before the first row is unknown.
-  const auto end = std::ranges::upper_bound(time_s_, time_s_.front() + 2.0 * lag_s);
-  const auto gone = end - time_s_.begin();
-  time_s_.erase(time_s_.begin(), end);
-  y_.erase(y_.begin(), y_.begin() + gone);
-  x_.erase(x_.begin(), x_.begin() + gone * static_cast<std::ptrdiff_t>(columns_));
 }
 
 AlignedRows AlignedRows::changes(std::size_t apart) const {

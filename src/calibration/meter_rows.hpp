@@ -54,11 +54,9 @@ class AlignedRows {
   /// A meter's filter is either applied to the sensors as well, which keeps its noise small, or
   /// undone, which keeps steps apart from each other.
   enum class Filter : bool { applied, undone };
-  /// The rows whose every domain is known. `lags_s`: by how much each domain is later than the
-  /// meter, besides `timing`.
+  /// The rows whose every domain is known.
   AlignedRows(const MeterRows& meter, std::span<const RecordedDomainPower> domains,
-              const MeterTiming& timing, std::span<const double> lags_s,
-              Filter filter = Filter::applied);
+              const MeterTiming& timing, Filter filter = Filter::applied);
 
   [[nodiscard]] std::size_t rows() const noexcept { return y_.size(); }
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
@@ -81,7 +79,6 @@ class AlignedRows {
 
  private:
   AlignedRows() = default;
-  void apply_filter(double lag_s);
   void undo_filter(double lag_s, double spacing_s);
 
   std::size_t columns_ = 0;

@@ -1,7 +1,9 @@
 #include "calibration/power_curve.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "base/numbers/median.hpp"
 
@@ -22,6 +24,15 @@ PowerCurve::PowerCurve(std::vector<PowerStep> steps) {
     lengths.push_back(length);
   }
   if (!lengths.empty()) step_s_ = upper_median(lengths);
+}
+
+PowerCurve PowerCurve::earlier(double by_s) const {
+  std::vector<PowerStep> steps = steps_;
+  for (PowerStep& step : steps) {
+    step.begin_s -= by_s;
+    step.end_s -= by_s;
+  }
+  return PowerCurve(std::move(steps));
 }
 
 double PowerCurve::energy_j() const noexcept {
@@ -73,6 +84,38 @@ std::optional<double> PowerCurve::mean_w(double from_s, double to_s) const noexc
   const double known_s = to.known_s - from.known_s;
   if (known_s < (to_s - from_s) * (1.0 - kMostUnknown)) return std::nullopt;
   return (to.energy_j - from.energy_j) / known_s;
+}
+
+FilteredPower::FilteredPower(const PowerCurve& power, double lag_s)
+    : power_(&power), lag_s_(lag_s) {
+  if (lag_s <= 0.0 || power.empty()) return;
+  starts_w_.reserve(power.steps().size());
+  double now_w = power.steps().front().power_w;
+  for (const PowerStep& step : power.steps()) {
+    starts_w_.push_back(now_w);
+    now_w -= (step.power_w - now_w) * std::expm1(-(step.end_s - step.begin_s) / lag_s);
+  }
+}
+
+double FilteredPower::at(double time_s) const noexcept {
+  const std::size_t begun = power_->steps_begun(time_s);
+  if (begun == 0) return power_->steps().front().power_w;
+  const PowerStep& step = power_->steps()[begun - 1];
+  const double start_w = starts_w_[begun - 1];
+  const double after_s = std::min(time_s, step.end_s) - step.begin_s;
+  return start_w - (step.power_w - start_w) * std::expm1(-after_s / lag_s_);
+}
+
+std::optional<double> FilteredPower::mean_w(double from_s, double to_s) const noexcept {
+  // What lies further back has no more than 5 % of its weight.
+  constexpr double kMemory = 3.0;
+  constexpr double kMoment = 1e-5;
+  const auto plain_w = power_->mean_w(from_s, to_s);
+  if (lag_s_ <= 0.0 || !plain_w) return plain_w;
+  if (!power_->mean_w(from_s - kMemory * lag_s_, to_s)) return std::nullopt;
+  if (to_s - from_s < kMoment) return at(to_s);
+  // Its rate of change times the time constant is what the filtered power lacks.
+  return *plain_w - lag_s_ * (at(to_s) - at(from_s)) / (to_s - from_s);
 }
 
 }  // namespace wattle

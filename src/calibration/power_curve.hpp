@@ -33,11 +33,14 @@ class PowerCurve {
   [[nodiscard]] double energy_j() const noexcept;
   [[nodiscard]] double known_s() const noexcept;
 
+  /// The same powers at times that much earlier.
+  [[nodiscard]] PowerCurve earlier(double by_s) const;
   /// The mean power between two times, or the power at one; absent where more than 2 % of the time
   /// between them is unknown.
   [[nodiscard]] std::optional<double> mean_w(double from_s, double to_s) const noexcept;
 
  private:
+  friend class FilteredPower;
   /// Energy and known time from the start to a time.
   struct CurveSums {
     double energy_j = 0.0;
@@ -50,6 +53,24 @@ class PowerCurve {
   std::vector<PowerStep> steps_;
   std::vector<CurveSums> before_;  ///< what lies before each step
   double step_s_ = 0.0;
+};
+
+/// A curve behind a filter of first order, as a meter has it. `lag_s`: its time constant; 0: none.
+/// Refers to the curve. Threads: a value type.
+class FilteredPower {
+ public:
+  FilteredPower(const PowerCurve& power, double lag_s);
+
+  /// The mean of the filtered power between two times; absent where power is unknown there, or so
+  /// shortly before that the filter still shows it.
+  [[nodiscard]] std::optional<double> mean_w(double from_s, double to_s) const noexcept;
+
+ private:
+  [[nodiscard]] double at(double time_s) const noexcept;
+
+  const PowerCurve* power_;
+  double lag_s_;
+  std::vector<double> starts_w_;  ///< the filtered power where each step starts
 };
 
 }  // namespace wattle

@@ -68,35 +68,6 @@ RobustFit robust_fit_of_most(const AlignedRows& changes, std::span<const double>
   return best;
 }
 
-std::optional<std::size_t> spoiler_of(const AlignedRows& changes, std::span<const double> gains,
-                                      double noise_w) {
-  if (gains.size() < 3) return std::nullopt;
-  const double all = robust_fit(changes, gains, noise_w).left;
-  struct Without {
-    double left = 0.0;
-    std::size_t domain = 0;
-  };
-  std::vector<Without> found;
-  for (std::size_t i = 0; i < gains.size(); ++i) {
-    found.push_back({robust_fit(changes, gains, noise_w, i).left, i});
-  }
-  std::ranges::sort(found, {}, &Without::left);
-  // In simulations of 5 sensors with no error, or another wrong one, no sensor passes these limits.
-  const bool is_clear = found[0].left < 0.95 * all && found[1].left > 1.06 * found[0].left;
-  const bool is_small = found[0].left < 0.99 * all && found[1].left > 1.35 * found[0].left;
-  return is_clear || is_small ? std::optional(found[0].domain) : std::nullopt;
-}
-
-std::vector<std::vector<double>> gains_without_blocks(const AlignedRows& changes,
-                                                      std::span<const double> gains, double noise_w,
-                                                      std::size_t blocks) {
-  std::vector<std::vector<double>> all;
-  for (std::size_t block = 0; block < blocks; ++block) {
-    all.push_back(robust_fit(changes.without_block(block, blocks), gains, noise_w).gains);
-  }
-  return all;
-}
-
 std::vector<double> first_gains(const AlignedRows& rows) {
   std::vector<double> gains(rows.columns(), kUsualGain);
   if (rows.rows() == 0) return gains;

@@ -32,16 +32,6 @@ struct RobustFit {
 [[nodiscard]] RobustFit robust_fit_of_most(const AlignedRows& changes,
                                            std::span<const double> gains, double noise_w);
 
-/// The sensor without which the others fit the meter clearly better, if there is one.
-[[nodiscard]] std::optional<std::size_t> spoiler_of(const AlignedRows& changes,
-                                                    std::span<const double> gains, double noise_w);
-
-/// Leaves out each of some blocks of time in turn: the gains from the rest.
-[[nodiscard]] std::vector<std::vector<double>> gains_without_blocks(const AlignedRows& changes,
-                                                                    std::span<const double> gains,
-                                                                    double noise_w,
-                                                                    std::size_t blocks);
-
 /// Gains to start from: the usual one, or a thousand times more or less where a sensor's unit must
 /// be another one.
 [[nodiscard]] std::vector<double> first_gains(const AlignedRows& rows);

@@ -65,7 +65,7 @@ PowerCurve SeriesTable::curve_of(const std::vector<SeriesValue>& values) {
   double before_s = values.front().time_s - values.front().elapsed_s;
   for (const SeriesValue& value : values) {
     const bool is_late = value.time_s - before_s > kLate * usual_s || value.time_s <= before_s;
-    // After a pause, or in another run, a row is the mean of its interval, which is not known.
+    // After a pause, or in another run, a row is the mean of its interval, which is unknown.
     const double begin_s = is_late ? value.time_s - usual_s : before_s;
     before_s = value.time_s;
     if (value.power_w) steps.push_back({begin_s, value.time_s, *value.power_w});

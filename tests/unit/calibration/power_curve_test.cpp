@@ -41,5 +41,35 @@ TEST(PowerCurve, FindsStepsOfAnyLength) {
 
 TEST(PowerCurve, OfNothingIsUnknown) { EXPECT_FALSE(PowerCurve().mean_w(0.0, 1.0)); }
 
+TEST(PowerCurve, MovesInTime) {
+  const PowerCurve curve = PowerCurve({{10.0, 11.0, 10.0}, {11.0, 12.0, 30.0}}).earlier(1.5);
+  EXPECT_DOUBLE_EQ(curve.begin_s(), 8.5);
+  EXPECT_DOUBLE_EQ(curve.mean_w(9.0, 10.0).value_or(0.0), 20.0);
+}
+
+TEST(FilteredPower, IsThatOfAFilterOfFirstOrder) {
+  constexpr double kLag = 0.7;
+  const PowerCurve curve({{0.0, 5.0, 100.0}, {5.0, 6.0, 300.0}, {6.0, 9.0, 50.0}});
+  const FilteredPower filtered(curve, kLag);
+  // The same by small steps of time.
+  constexpr double kTick = 1e-5;
+  double now_w = 100.0;
+  double sum_ws = 0.0;
+  for (int i = 0; i < 700'000; ++i) {
+    const double power_w = curve.mean_w((i + 0.5) * kTick, (i + 0.5) * kTick).value_or(0.0);
+    now_w += (power_w - now_w) * kTick / kLag;
+    if (i >= 550'000) sum_ws += now_w * kTick;
+  }
+  EXPECT_NEAR(filtered.mean_w(5.5, 7.0).value_or(0.0), sum_ws / 1.5, 0.01);
+}
+
+TEST(FilteredPower, IsUnknownWhereTheFilterStillShowsAnUnknownTime) {
+  const PowerCurve curve({{0.0, 5.0, 100.0}, {6.0, 12.0, 300.0}});
+  const FilteredPower filtered(curve, 1.0);
+  EXPECT_FALSE(filtered.mean_w(0.5, 1.0));
+  EXPECT_FALSE(filtered.mean_w(6.5, 7.0));
+  EXPECT_TRUE(filtered.mean_w(10.0, 11.0));
+}
+
 }  // namespace
 }  // namespace wattle
