@@ -186,11 +186,11 @@ MeterTiming FaultSearch::best_timing(const Fault& fault) {
   double size_s = std::max(0.1, 0.25 * at_.meter.spacing_s);
   for (int turn = 0; turn < kHalvings * kPasses; ++turn) {
     for (const double by_s : {-size_s, size_s}) {
-      const MeterTiming moves[] = {
-          {.shift_s = by_s},
-          {.shift_s = -by_s / 2.0, .window_s = by_s},
-          {.shift_s = -by_s, .lag_s = by_s},
-          {.shift_s = -by_s / 2.0, .window_s = -by_s, .lag_s = by_s},
+      const std::array moves = {
+          MeterTiming{.shift_s = by_s},
+          MeterTiming{.shift_s = -by_s / 2.0, .window_s = by_s},
+          MeterTiming{.shift_s = -by_s, .lag_s = by_s},
+          MeterTiming{.shift_s = -by_s / 2.0, .window_s = -by_s, .lag_s = by_s},
       };
       for (const MeterTiming& move : moves) {
         const MeterTiming next{.shift_s = best.shift_s + move.shift_s,
@@ -281,9 +281,8 @@ std::vector<SensorSuspicion> FaultSearch::suspicions() {
   // More rows would show no more than these, and take seconds.
   constexpr auto kMostRows = 1200;
   auto left = kMostRows;
-  for (std::size_t k = 0; k < safe_.size(); ++k) {
-    if (safe_[k] && left-- <= 0) safe_[k] = false;
-  }
+  std::ranges::replace_if(
+      safe_, [&](bool is_safe) { return is_safe && left-- <= 0; }, false);
   const MeterTiming right = best_timing({});
   std::vector<SensorSuspicion> all;
   for (std::size_t i = 0; i < at_.domains.size(); ++i) {

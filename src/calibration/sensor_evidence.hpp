@@ -31,7 +31,7 @@ struct MeterBeside {
   std::span<const double> gains;
 };
 
-/// What is most likely wrong with each domain.
+/// The likeliest fault of each domain.
 [[nodiscard]] std::vector<SensorSuspicion> sensor_suspicions(const MeterBeside& beside);
 
 /// The sensor whose fault explains the meter beyond doubt, and clearly better than a fault of

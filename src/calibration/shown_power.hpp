@@ -1,4 +1,4 @@
-// What a meter with a given timing shows of a sensor's power.
+// A sensor's power as a meter with a given timing shows it.
 #pragma once
 
 #include <vector>
@@ -32,7 +32,7 @@ struct SensorStep {
 /// The largest ones, at most 40, apart from each other.
 [[nodiscard]] std::vector<SensorStep> clear_steps(const PowerCurve& power);
 
-/// What the meter shows at each of its rows of a step of 1 W at `at_s`.
+/// A step of 1 W at `at_s` as the meter shows it at each of its rows.
 [[nodiscard]] std::vector<double> shown_step(const MeterRows& meter, double at_s,
                                              const MeterTiming& timing);
 

@@ -15,14 +15,12 @@ namespace wattle {
 /// `source`, `subject`, `reason` and `remedy` of each.
 template <class Refused>
 [[nodiscard]] nlohmann::ordered_json refused_json(const std::vector<Refused>& refused) {
-  auto list = nlohmann::ordered_json::array();
-  for (const Refused& refusal : refused) {
-    list.push_back({{"source", refusal.source},
-                    {"subject", refusal.subject},
-                    {"reason", refusal.reason},
-                    {"remedy", text_or_null(refusal.remedy)}});
-  }
-  return list;
+  return json_list(refused, [](const Refused& refusal) {
+    return nlohmann::ordered_json{{"source", refusal.source},
+                                  {"subject", refusal.subject},
+                                  {"reason", refusal.reason},
+                                  {"remedy", text_or_null(refusal.remedy)}};
+  });
 }
 /// The same read back. Old versions called the remedy `hint`.
 template <class Refused>
