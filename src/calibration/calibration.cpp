@@ -315,7 +315,7 @@ MeterCalibration calibrated(const std::vector<MeterSample>& meter, const DomainL
   GainEstimates estimates = gain_estimates(found);
   const auto stuck = stuck_suspects(domains, estimates);
   if (!stuck.empty()) {
-    // What it does not show looks like a fault of the others.
+    // The steps that it does not show look like faults of the others.
     found = std::move(plain);
     estimates = gain_estimates(found);
   }

@@ -107,7 +107,7 @@ double FilteredPower::at(double time_s) const noexcept {
 }
 
 std::optional<double> FilteredPower::mean_w(double from_s, double to_s) const noexcept {
-  // What lies further back has no more than 5 % of its weight.
+  // Power further back has no more than 5 % of the weight.
   constexpr double kMemory = 3.0;
   constexpr double kMoment = 1e-5;
   const auto plain_w = power_->mean_w(from_s, to_s);

@@ -55,7 +55,7 @@ class PowerCurve {
   double step_s_ = 0.0;
 };
 
-/// A curve behind a filter of first order, as a meter has it. `lag_s`: its time constant; 0: none.
+/// A curve after a filter of first order, as a meter has it. `lag_s`: its time constant; 0: none.
 /// Refers to the curve. Threads: a value type.
 class FilteredPower {
  public:

@@ -29,8 +29,8 @@ class RowLikelihood {
   [[nodiscard]] double of(std::span<const PriorColumn> columns, const std::vector<bool>& known,
                           std::span<const double> doubt_w, double walk);
 
-  /// Of the last `of`: what makes the rows most likely, and its independent errors: each a change
-  /// of all coefficients, of one standard error.
+  /// The coefficients that make the rows of the last `of` most likely, and their independent
+  /// errors: each a change of all coefficients, of one standard error.
   [[nodiscard]] const std::vector<double>& coefficients() const noexcept { return coefficients_; }
   [[nodiscard]] std::vector<std::vector<double>> errors() const;
 

@@ -20,7 +20,7 @@ constexpr double kImpossible = -1e9;  ///< a logarithm of a likelihood
 constexpr double kLeastEvidence = 4.0;
 /// How many rows a comparison needs.
 constexpr auto kLeastRows = 15;
-/// Of a meter with a row every second or more often, in seconds; of a slower one, in rows.
+/// In seconds, for a meter with a row every second or more often; in rows, for a slower one.
 constexpr double kLeastLag = 0.4;
 constexpr double kMostLag = 6.0;
 /// How much the power that no sensor explains varies: see `RowLikelihood`.
@@ -28,7 +28,7 @@ constexpr std::array kWalks = {0.03, 0.2, 1.0};
 constexpr double kUsualWalk = 0.2;
 /// Where a sensor is stuck, all of its device's steps are unexplained.
 constexpr std::array kWildWalks = {0.03, 0.2, 1.0, 10.0, 100.0, 1000.0};
-/// What is known of a gain: sensors are off by 10 %, and power supplies lose up to 30 %.
+/// Gains are known to about this: sensors are off by 10 %, and power supplies lose up to 30 %.
 constexpr double kKnownGain = 0.25;
 constexpr double kUnknownGain = 1.0;
 
@@ -131,7 +131,7 @@ double FaultSearch::likelihood(const ShownPowers& shown, const MeterTiming& timi
   constexpr double kLagSd = 0.05;        // seconds, at least
   constexpr double kMeterJitter = 0.02;  // of its period
   constexpr double kStepJitter = 0.2;    // of a sensor's step: within it power may be anywhere
-  // What the meter shows of each step that it need not see may differ by about this part of it.
+  // A step that the meter need not see may show itself as this part of it, about.
   constexpr double kResponseSd = 0.6;
   std::vector<PriorColumn> columns;
   std::vector<double> doubt_w(rows.size(), 0.0);
@@ -281,8 +281,9 @@ std::vector<SensorSuspicion> FaultSearch::suspicions() {
   // More rows would show no more than these, and take seconds.
   constexpr auto kMostRows = 1200;
   auto left = kMostRows;
-  std::ranges::replace_if(
-      safe_, [&](bool is_safe) { return is_safe && left-- <= 0; }, false);
+  for (auto&& is_safe : safe_) {
+    if (is_safe && left-- <= 0) is_safe = false;
+  }
   const MeterTiming right = best_timing({});
   std::vector<SensorSuspicion> all;
   for (std::size_t i = 0; i < at_.domains.size(); ++i) {

@@ -1,4 +1,4 @@
-// Which sensor is wrong, by how much better it explains the meter that it is; and the gains.
+// The sensor whose fault explains a meter best, and the gains that do.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// What may be wrong with one sensor.
+/// A possible fault of one sensor.
 struct SensorSuspicion {
   std::size_t domain = 0;
   /// By how much it is later than the others; absent: the meter does not see the steps it shows.
