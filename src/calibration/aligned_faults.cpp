@@ -29,7 +29,7 @@ FaultyAlignment with_faults(const std::vector<MeterSample>& meter, FaultyAlignme
     if (!suspicion) break;
     const std::size_t i = suspicion->domain;
     if (!suspicion->lag_s) {
-      // What a lag leaves that is not exact looks like this, too.
+      // A lag that is not exact leaves errors that look like this, too.
       now.faults[i].is_unrelated = turn == 0;
       break;
     }

@@ -9,7 +9,7 @@
 
 namespace wattle {
 
-/// What explains the meter beyond doubt.
+/// A fault that explains the meter beyond doubt.
 struct FoundFault {
   double lag_s = 0.0;  ///< later than the others by this
   bool is_unrelated = false;

@@ -59,7 +59,7 @@ class MeterComparison {
   /// A late sensor's values are of a time that starts and ends earlier.
   [[nodiscard]] double edge_energy_j(std::size_t i) const;
   [[nodiscard]] bool is_clear(const auto& number) const {
-    // What is the same in all rows is no certainty.
+    // An error that is the same in all rows does not show.
     constexpr double kLeastError = 0.005;
     return number(estimates_.gains()) >
            kSafeErrors * std::max(estimates_.error_of(number), kLeastError);

@@ -80,7 +80,7 @@ void take(Results& results, const MeasuringPhase& phase, const std::vector<Obser
   }
 }
 
-/// Of each gauge that was to be watched: the driver hung.
+/// The driver hung, for each gauge that was to be watched.
 std::vector<WatchedGauge> unanswered(const Sensor& sensor) {
   std::vector<WatchedGauge> gauges;
   const auto channels = sensor.channels();

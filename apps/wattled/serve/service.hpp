@@ -54,7 +54,7 @@ class HttpExchange {
   [[nodiscard]] virtual Subscriber* begin_stream(std::shared_ptr<const StreamRight> right) = 0;
 };
 
-/// What is served to whom, as the administrator chose it.
+/// The answers and who gets them, as the administrator chose it.
 struct OfferOptions {
   std::vector<TokenScope> enabled{TokenScope::gpu_read, TokenScope::cpu_read};
   bool serves_dashboard = false;  ///< a page for browsers at /
