@@ -30,7 +30,11 @@ FaultyAlignment with_faults(const std::vector<MeterSample>& meter, FaultyAlignme
     const std::size_t i = suspicion->domain;
     if (!suspicion->lag_s) {
       // A lag that is not exact leaves errors that look like this, too.
-      now.faults[i].is_unrelated = turn == 0;
+      if (turn == 0) {
+        now.faults[i] = {.is_unrelated = true,
+                         .missed_steps = suspicion->missed_steps,
+                         .clear_steps = suspicion->clear_steps};
+      }
       break;
     }
     std::vector<RecordedDomainPower> used = now.used;

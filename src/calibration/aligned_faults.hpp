@@ -1,6 +1,7 @@
 // A meter beside the sensors of a run, with the sensors that are late or show what did not happen.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "calibration/alignment.hpp"
@@ -13,6 +14,8 @@ namespace wattle {
 struct FoundFault {
   double lag_s = 0.0;  ///< later than the others by this
   bool is_unrelated = false;
+  std::size_t missed_steps = 0;  ///< by the meter, of `clear_steps`, where it is unrelated
+  std::size_t clear_steps = 0;
 };
 
 /// Threads: a value type.

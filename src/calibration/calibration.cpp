@@ -178,7 +178,8 @@ void MeterComparison::judge_domain(std::size_t i) {
   if (faults_[i].is_unrelated) {
     domain.verdict = SensorVerdict::disagrees;
     domain.fault = SensorFault::unrelated;
-    domain.reason = "the meter does not see all of its steps, and sees those of the others";
+    domain.reason = fmt::format("the meter does not see {} of its {} clear steps",
+                                faults_[i].missed_steps, faults_[i].clear_steps);
     return;
   }
   // A sensor whose steps are wrong spoils the gains of the others.
