@@ -27,8 +27,8 @@ FaultyAlignment with_faults(const std::vector<MeterSample>& meter, FaultyAlignme
     const auto suspicion =
         clear_suspicion(sensor_suspicions({at.rows, now.used, at.timing, at.gains}));
     if (!suspicion) break;
-    const std::size_t i = suspicion->domain;
-    if (!suspicion->lag_s) {
+    const std::size_t i = suspicion->fault.domain;
+    if (!suspicion->fault.lag_s) {
       // A lag that is not exact leaves errors that look like this, too.
       if (turn == 0) {
         now.faults[i] = {.is_unrelated = true,
@@ -38,11 +38,11 @@ FaultyAlignment with_faults(const std::vector<MeterSample>& meter, FaultyAlignme
       break;
     }
     std::vector<RecordedDomainPower> used = now.used;
-    used[i].power = used[i].power.earlier(*suspicion->lag_s);
+    used[i].power = used[i].power.earlier(*suspicion->fault.lag_s);
     FaultyAlignment next = without_faults(meter, std::move(used), range);
     if (!next.alignment.problem.empty()) break;
     next.faults = now.faults;
-    next.faults[i].lag_s += *suspicion->lag_s;
+    next.faults[i].lag_s += *suspicion->fault.lag_s;
     now = std::move(next);
   }
   return now;
@@ -51,11 +51,11 @@ FaultyAlignment with_faults(const std::vector<MeterSample>& meter, FaultyAlignme
 GainEstimates gain_estimates(const FaultyAlignment& found) {
   const MeterAlignment& at = found.alignment;
   const auto unrelated = std::ranges::find_if(found.faults, &FoundFault::is_unrelated);
-  std::optional<std::size_t> without;
+  PossibleFault fault;
   if (unrelated != found.faults.end()) {
-    without = static_cast<std::size_t>(unrelated - found.faults.begin());
+    fault = {.domain = static_cast<std::size_t>(unrelated - found.faults.begin())};
   }
-  FittedGains fit = fitted_gains({at.rows, found.used, at.timing, at.gains}, without);
+  FittedGains fit = fitted_gains({at.rows, found.used, at.timing, at.gains}, fault);
   const AlignedRows rows(at.rows, found.used, fit.timing);
   return {rows, std::move(fit)};
 }

@@ -6,10 +6,21 @@
 #include <vector>
 
 #include "base/numbers/regression.hpp"
+#include "calibration/meter_model.hpp"
 #include "calibration/meter_rows.hpp"
-#include "calibration/sensor_evidence.hpp"
 
 namespace wattle {
+
+/// The gains that explain a meter best.
+struct FittedGains {
+  MeterTiming timing;
+  std::vector<double> gains;
+  /// Independent errors: each a change of all gains, of one standard error. Their squares add up.
+  std::vector<std::vector<double>> errors;
+};
+
+/// `fault`: of the sensor whose steps the meter does not see.
+[[nodiscard]] FittedGains fitted_gains(const MeterBeside& beside, const PossibleFault& fault);
 
 /// A number and its ± (95 %).
 struct CalibratedNumber {

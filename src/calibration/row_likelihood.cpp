@@ -104,8 +104,11 @@ void RowLikelihood::fit(std::span<const PriorColumn> columns) {
   coefficients_.resize(columns.size());
   std::ranges::transform(columns, coefficients_.begin(), &PriorColumn::mean);
   left_.assign(rows_.size() / width_, 0.0);
-  log_determinant_ = 0.0;
-  if (left_.empty()) return;
+  scale_ = 1.0;
+  if (left_.empty()) {
+    solve_with_prior(columns);
+    return;
+  }
   find_left();
   std::vector<double> sizes(left_.size());
   std::ranges::transform(left_, sizes.begin(), [](double left) { return std::abs(left); });
@@ -113,18 +116,22 @@ void RowLikelihood::fit(std::span<const PriorColumn> columns) {
   std::ranges::nth_element(sizes, middle);
   scale_ = std::max(kLeastScale, kOfMedian * *middle);
   for (int turn = 0; turn < kTurns; ++turn) {
-    add_rows();
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const double precision = 1.0 / (columns[c].sd * columns[c].sd);
-      matrix_[c * columns.size() + c] += precision;
-      right_[c] += precision * columns[c].mean;
-    }
-    log_determinant_ = solve();
+    solve_with_prior(columns);
     find_left();
     double squares = 0.0;
     for (const double left : left_) squares += weight(left) * left * left;
     scale_ = std::max(kLeastScale, std::sqrt(squares / static_cast<double>(left_.size())));
   }
+}
+
+void RowLikelihood::solve_with_prior(std::span<const PriorColumn> columns) {
+  add_rows();
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const double precision = 1.0 / (columns[c].sd * columns[c].sd);
+    matrix_[c * columns.size() + c] += precision;
+    right_[c] += precision * columns[c].mean;
+  }
+  log_determinant_ = solve();
 }
 
 void RowLikelihood::find_left() {

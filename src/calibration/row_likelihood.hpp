@@ -38,6 +38,7 @@ class RowLikelihood {
   void whiten(std::span<const PriorColumn> columns, const std::vector<bool>& known,
               std::span<const double> doubt_w, double walk);
   void fit(std::span<const PriorColumn> columns);
+  void solve_with_prior(std::span<const PriorColumn> columns);
   void add_rows();
   double solve();
   void find_left();

@@ -19,6 +19,8 @@ struct ShownPower {
   void restrict(KnownRows& rows) const;
 };
 
+using ShownPowers = std::vector<ShownPower>;  ///< of each sensor
+
 /// `late_s`: by how much the sensor is later than the meter, besides `timing`.
 [[nodiscard]] ShownPower shown_power(const MeterRows& meter, const PowerCurve& power,
                                      const MeterTiming& timing, double late_s);

@@ -107,6 +107,14 @@ TEST(Calibration, NamesASensorThatAliases) {
   EXPECT_LE(outcomes.totals - outcomes.held, most_of(0.05, outcomes.worlds));
 }
 
+TEST(Calibration, OfAMeterWithARowEach5SecondsHoldsTheTruth) {
+  const MeterWorld world = meter_world(6001, {.length_s = 300.0, .period_s = 5.0});
+  const MeterCalibration result = calibrated(world.meter, world.domains, kNear);
+  ASSERT_TRUE(result.total_j) << result.problem;
+  EXPECT_NEAR(result.total_j->value, truth_of(world, result.total_of), result.total_j->uncertainty);
+  EXPECT_LT(result.total_j->uncertainty, 0.05 * result.total_j->value);
+}
+
 TEST(Calibration, FindsTheShiftOfTheMetersClock) {
   const MeterWorld world = meter_world(3, {});
   const MeterCalibration result = calibrated(world.meter, world.domains, kNear);
@@ -147,6 +155,24 @@ TEST(Calibration, CannotTellApartSensorsThatChangeTogether) {
   EXPECT_FALSE(result.domains[0].gain);
   EXPECT_NE(result.domains[0].reason.find("together"), std::string::npos)
       << result.domains[0].reason;
+}
+
+TEST(Calibration, GivesNoNumberWhereGapsAreCloserThanTheMetersFilterIsLong) {
+  MeterWorld world = meter_world(178, {.wrong = WrongSensor::none, .period_s = 0.1});
+  // As a filter of 1.2 s shows them.
+  double now_w = world.meter.front().power_w;
+  for (MeterSample& sample : world.meter) {
+    now_w += (sample.power_w - now_w) * 0.1 / 1.2;
+    sample.power_w = now_w;
+  }
+  for (RecordedDomainPower& domain : world.domains) {
+    std::vector<PowerStep> steps = domain.power.steps();
+    std::erase_if(steps, [n = 0](const PowerStep&) mutable { return n++ % 20 == 0; });
+    domain.power = PowerCurve(std::move(steps));
+  }
+  const MeterCalibration result = calibrated(world.meter, world.domains, kNear);
+  EXPECT_NE(result.problem.find("without gaps"), std::string::npos) << result.problem;
+  EXPECT_FALSE(result.total_j);
 }
 
 TEST(Calibration, RefusesAMeterThatDoesNotCoverTheRun) {

@@ -103,6 +103,15 @@ TEST(RowLikelihood, KeepsWhatWasKnownWhereTheRowsShowNothing) {
   EXPECT_NEAR(rows.coefficients()[1], kSecondGain, 0.01);
 }
 
+TEST(RowLikelihood, OfNoRowsKeepsWhatWasKnown) {
+  TwoDevices devices = two_devices(5, 0.6, 0.05);
+  RowLikelihood rows(devices.meter);
+  devices.known.assign(devices.known.size(), false);
+  static_cast<void>(likelihood_of(rows, devices));
+  EXPECT_NEAR(rows.coefficients()[1], 1.0, 1e-9);
+  EXPECT_GE(error_of(rows, 1), 1.0);
+}
+
 TEST(RowLikelihood, UsesNoRowThatIsUnknown) {
   TwoDevices devices = two_devices(4, 0.6, 0.05);
   RowLikelihood rows(devices.meter);

@@ -18,13 +18,13 @@ using test::WrongSensor;
 constexpr ShiftRange kShifts{.least_s = -10.0, .most_s = 10.0};
 
 SensorSuspicion suspicion(std::size_t domain, double evidence) {
-  return {.domain = domain, .lag_s = 1.0, .evidence = evidence};
+  return {.fault = {.domain = domain, .lag_s = 1.0}, .evidence = evidence};
 }
 
 TEST(ClearSuspicion, IsThatOfTheMostEvidence) {
   const auto clear = clear_suspicion({suspicion(0, 1.0), suspicion(1, 90.0), suspicion(2, 20.0)});
   ASSERT_TRUE(clear);
-  EXPECT_EQ(clear->domain, 1U);
+  EXPECT_EQ(clear->fault.domain, 1U);
 }
 
 TEST(ClearSuspicion, IsNoneWhereTwoSensorsExplainTheMeter) {
@@ -50,8 +50,8 @@ TEST(SensorEvidence, FindsByHowMuchASensorIsLate) {
     const auto found =
         clear_suspicion(sensor_suspicions({at.rows, world.domains, at.timing, at.gains}));
     ASSERT_TRUE(found) << late_s;
-    EXPECT_EQ(found->domain, 3U);
-    EXPECT_NEAR(found->lag_s.value_or(0.0), late_s, 0.15);
+    EXPECT_EQ(found->fault.domain, 3U);
+    EXPECT_NEAR(found->fault.lag_s.value_or(0.0), late_s, 0.15);
   }
 }
 
