@@ -165,12 +165,22 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
   for (Gpu& gpu : gpus) add(std::move(gpu));
 }
 
+namespace {
+
+/// As the log calls it: other meters than GPUs are asked in the same way.
+std::string name_of(const Gpu& gpu) {
+  const auto channels = gpu.sensor->channels();
+  if (!channels.empty() && !is_gpu(*gpu.sensor)) return channels.front().domain.name();
+  const std::string model = gpu.entry.name.empty() ? "" : " (" + printable(gpu.entry.name) + ")";
+  return fmt::format("GPU {}{}", gpu.entry.id, model);
+}
+
+}  // namespace
+
 void Gpus::add(Gpu gpu) {
   const wire::DeviceId id = gpu.entry.id;
   if (!gpu.readings) gpu.readings = sleeping_readings(gpu.sensor);
-  auto health = std::make_shared<Health>(Health{
-      .name = fmt::format("GPU {}{}", id,
-                          gpu.entry.name.empty() ? "" : " (" + printable(gpu.entry.name) + ")")});
+  auto health = std::make_shared<Health>(Health{.name = name_of(gpu)});
   gpus_.emplace(id, OwnedGpu{.gpu = std::move(gpu), .health = std::move(health)});
   ids_.insert(std::ranges::upper_bound(ids_, id), id);
 }
@@ -221,9 +231,7 @@ void Gpus::report_silent(wire::DeviceId id) {
   if (health.is_silent || is_early) return;
   health.is_silent = true;
   health.reported_at = now;
-  log_warning(
-      health.name +
-      ": its driver does not answer; its power, energy and shares are unknown until it does");
+  log_warning(health.name + ": its driver does not answer; its values are unknown until it does");
 }
 
 /// One question to several GPUs.
