@@ -29,10 +29,11 @@ class LineReader {
   /// valid until the next call. Absent at the end of the file, or of what can be read of it: see
   /// `error`.
   [[nodiscard]] std::optional<std::string_view> next() {
+    if (too_long_ || ends_in_cr()) return next_of_any();
     // Most lines lie in the buffer and need nothing else.
     const char* const begin = buffer_.data() + begin_;
     const void* const found = std::memchr(begin, '\n', end_ - begin_);
-    if (found == nullptr || too_long_ || ends_in_cr()) return next_of_any();
+    if (found == nullptr) return next_of_any();
     const std::string_view line(begin,
                                 static_cast<std::size_t>(static_cast<const char*>(found) - begin));
     if (line.size() > max_line_bytes_ || line.ends_with('\r')) return next_of_any();
