@@ -104,7 +104,10 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Measuring
     const auto seen =
         call_with_deadline<std::vector<Observation>>(1, kAnswerTime, run, Patience::renewed)
             .front();
-    if (!seen) return results;
+    if (!seen) {
+      if (watched > nanoseconds(0)) results.gauges = unanswered(*sensor);
+      return results;
+    }
     take(results, phase, *seen);
   }
   if (watched <= nanoseconds(0)) return results;

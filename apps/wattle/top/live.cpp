@@ -283,6 +283,10 @@ int execute(const TopOptions& options) {
   }
   const ScreenMessages messages("top", !options.json);
   const Fd end = end_signals();
+  if (!options.json) {
+    // A parent that ignores them does not ask for a screen of the wrong size.
+    for (const int signal : {SIGWINCH, SIGCONT}) static_cast<void>(std::signal(signal, SIG_DFL));
+  }
   const Fd signals = options.json ? Fd() : signal_fd(kScreenSignals);
   try {
     const std::unique_ptr<TopSource> source = make_source(options);
