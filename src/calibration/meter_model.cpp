@@ -10,8 +10,6 @@
 namespace wattle {
 namespace {
 
-constexpr double kImpossible = -1e9;  ///< a logarithm of a likelihood
-
 /// A thousand where a sensor shows kilowatts, a thousandth where it shows milliwatts, else 1.
 double unit_of(const PowerCurve& power, double gain, double meter_range_w) {
   constexpr double kMuch = 3.0;

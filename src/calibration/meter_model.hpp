@@ -30,6 +30,9 @@ struct SensorFaultOf {
 /// Absent: all sensors are right.
 using PossibleFault = std::optional<SensorFaultOf>;
 
+/// The logarithm of the likelihood of what cannot be.
+inline constexpr double kImpossible = -1e9;
+
 /// How much the power that no sensor explains varies, usually: see `RowLikelihood`.
 inline constexpr double kUsualWalk = 0.2;
 

@@ -8,7 +8,6 @@
 namespace wattle {
 namespace {
 
-constexpr double kImpossible = -1e9;  ///< a logarithm of a likelihood
 /// In simulations, no right sensor passes this and the other limits in 99 %.
 constexpr double kLeastEvidence = 4.0;
 /// How many rows a comparison needs.

@@ -168,7 +168,7 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
 namespace {
 
 /// As the log calls it: other meters than GPUs are asked in the same way.
-std::string name_of(const Gpu& gpu) {
+std::string name_of(const Gpus::Gpu& gpu) {
   const auto channels = gpu.sensor->channels();
   if (!channels.empty() && !is_gpu(*gpu.sensor)) return channels.front().domain.name();
   const std::string model = gpu.entry.name.empty() ? "" : " (" + printable(gpu.entry.name) + ")";
