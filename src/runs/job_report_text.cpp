@@ -202,16 +202,16 @@ std::vector<std::string> node_cells(const NodeReport& node) {
   if (node.unknown > Seconds(0)) what.push_back(fmt::format("{} unknown", to_text(node.unknown)));
   node.flags.each([&](std::string_view flag) { what.emplace_back(flag); });
   const bool has_mean = node.energy && node.measured > Seconds(0);
-  return {
-      printable(node.name),
-      fmt::format("{}", node.runs),
-      node.energy ? to_text(node.measured) : std::string(kUnknownCell),
-      node.energy ? fmt::format("{}{}", node.is_lower_bound() ? kAtLeastCell : std::string_view(),
-                                to_text(*node.energy, node.uncertainty))
-                  : std::string(kUnknownCell),
-      has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured)
-               : std::string(kUnknownCell),
-      joined(what, "; ")};
+  return {printable(node.name),
+          fmt::format("{}", node.runs),
+          node.energy ? to_text(node.measured) : std::string(kUnknownCell),
+          node.energy
+              ? fmt::format("{}{}", node.is_lower_bound() ? kAtLeastCell : std::string_view(),
+                            to_text(*node.energy, node.uncertainty))
+              : std::string(kUnknownCell),
+          has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured)
+                   : std::string(kUnknownCell),
+          joined(what, "; ")};
 }
 
 std::vector<std::string> unit_cells(const ReportedUnits& units) {

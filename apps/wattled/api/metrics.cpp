@@ -270,8 +270,9 @@ std::vector<ServedTag> served_tags(const UnitsReport& report) {
 }
 
 std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
-  std::vector<MetricFamily> families;
-  for (const DomainFamily& shown : kDomainFamilies) families.push_back(family_of(metrics, shown));
+  std::vector<MetricFamily> families(kDomainFamilies.size());
+  std::ranges::transform(kDomainFamilies, families.begin(),
+                         [&](const DomainFamily& shown) { return family_of(metrics, shown); });
   families.push_back(up_of(metrics));
   families.push_back(refused_of(metrics));
   families.push_back(devices_of(metrics));

@@ -258,7 +258,7 @@ std::unique_ptr<DiskHistory> keep_on_disk(Service& service, Loop& loop,
 ServiceOptions service_options(const ServeOptions& options, std::size_t most_connections,
                                std::shared_ptr<SettingsJournal> journal,
                                std::shared_ptr<const CommandRunner> commands) {
-  return {options,
+  return {static_cast<const OfferOptions&>(options),
           this_host(),
           {.gpu_period = kSecond / options.gpu_hz,
            .cpu_period = kSecond / options.cpu_hz,

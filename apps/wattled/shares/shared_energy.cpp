@@ -138,7 +138,8 @@ void SharedEnergy::tick() {
 
 void SharedEnergy::gather(std::shared_ptr<const ShareFiles> files) {
   scrape_.gather(view_, [this, files = std::move(files)](Domains domains) {
-    gpus_.ask(answering(gpus_, domains), GpuQuestion::processes,
+    const auto asked = answering(gpus_, domains);
+    gpus_.ask(asked, GpuQuestion::processes,
               [this, files, domains = std::move(domains)](const Gpus::Answers& answers) {
                 divide(*files, domains, answers);
                 is_busy_ = false;
