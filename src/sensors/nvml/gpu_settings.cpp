@@ -137,7 +137,7 @@ DeviceSettings NvmlGpuSensor::settings() noexcept {
   DeviceSettings settings;
   if (!is_here()) return settings;
   const Api& api = session_->api();
-  auto* const handle = handle_;
+  auto* const handle = handle_.load();
   std::uint32_t first = 0;
   std::uint32_t second = 0;
   if (call(api.power_limit, handle, &first) == Return::success) settings.power_limit_mw = first;
