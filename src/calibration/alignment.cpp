@@ -248,12 +248,6 @@ void AlignmentSearch::improve_timing(double step_s, double part) {
   }
 }
 
-/// The part of the meter's variance that no gains explain.
-double left_in(const AlignedRows& rows) {
-  const NormalSums sums = rows.sums();
-  return sums.yy() > 0.0 ? fitted(sums, GainSign::not_negative).residual / sums.yy() : 1.0;
-}
-
 /// `move_s`: a small change of a lag.
 std::vector<double> lag_uncertainties(const MeterRows& meter,
                                       std::span<const RecordedDomainPower> domains,
@@ -298,11 +292,9 @@ std::vector<double> lag_uncertainties(const MeterRows& meter,
 }
 
 MeterAlignment AlignmentSearch::result() const {
-  const AlignedRows fit_rows(meter_, domains_, timing_);
   MeterAlignment result;
   result.timing = timing_;
   result.rows = meter_;
-  result.noise_w = noise_w_;
   const AlignedRows sharp_rows(meter_, domains_, timing_, AlignedRows::Filter::undone);
   const RobustFit fit_of_most =
       robust_fit_of_most(sharp_rows.changes(change_rows(meter_)), gains_, noise_w_);
@@ -312,7 +304,6 @@ MeterAlignment AlignmentSearch::result() const {
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*fit_of_most.without));
     result.gains[*fit_of_most.without] = std::clamp(upper_median(others), 1.0, 1.4);
   }
-  result.explained = 1.0 - left_in(fit_rows);
   const double move_s = std::max(step_s_, meter_.spacing_s / 4.0);
   result.lag_uncertainties_s = lag_uncertainties(meter_, domains_, timing_, move_s);
   return result;

@@ -20,9 +20,6 @@ struct MeterAlignment {
   MeterRows rows;  ///< of the meter
   /// Watts at the meter for each of a domain, by most of its steps.
   std::vector<double> gains;
-  double noise_w = 0.0;  ///< of the meter, about
-  /// The part of the meter's variance that the domains explain.
-  double explained = 0.0;
   /// How well each domain's time is known against that of the others: ± (95 %).
   std::vector<double> lag_uncertainties_s;
   std::string problem;  ///< why there is none; else empty

@@ -320,18 +320,17 @@ MeterCalibration calibrated(const std::vector<MeterSample>& meter, const DomainL
     found = std::move(plain);
     estimates = gain_estimates(found);
   }
-  const AlignedRows lines(found.alignment.rows, found.used, estimates.timing());
-  result.rows = lines.rows();
+  result.rows = estimates.rows();
   constexpr std::size_t kLeastRows = 10;
-  if (lines.rows() < kLeastRows) {
+  if (result.rows < kLeastRows) {
     result.problem = fmt::format(
         "{} rows of the meter lie where the power of all sensors is known for as long as the "
         "meter's "
         "filter shows it; run longer, or without gaps",
-        lines.rows());
+        result.rows);
     return result;
   }
-  if (lines.rows() > 0) result.length_s = lines.time_s(lines.rows() - 1) - lines.time_s(0);
+  result.length_s = estimates.length_s();
   result.timing = estimates.timing();
   result.explained = estimates.explained();
   MeterComparison comparison(found, estimates, result.domains);

@@ -22,6 +22,7 @@ constexpr double kMostUsualWalk = 1.0;
 constexpr double kUnknownGain = 1.0;
 constexpr double kTimingSd = 0.3;
 
+/// The walk with which the rows are most likely.
 double likeliest_walk(MeterModel& model, const MeterTiming& timing, const PossibleFault& fault) {
   const ShownPowers shown = model.shown(timing, fault);
   const KnownRows rows = model.rows_of(shown);
@@ -69,7 +70,7 @@ FittedGains fitted_gains(const MeterBeside& beside, const PossibleFault& fault) 
   const double walk = likeliest_walk(model, fit.timing, fault);
   const ShownPowers shown = model.shown(fit.timing, fault);
   KnownRows rows = model.rows_of(shown);
-  // The timing is not quite the best one either.
+  // The timing may be off, too: what that changes is a column for each part of it.
   const std::vector<std::vector<double>> slopes = timing_slopes(model, fit.timing, rows);
   std::vector<PriorColumn> timing(slopes.size());
   std::ranges::transform(slopes, timing.begin(), [&](const std::vector<double>& slope) {
@@ -92,7 +93,8 @@ FittedGains fitted_gains(const MeterBeside& beside, const PossibleFault& fault) 
 }
 
 GainEstimates::GainEstimates(const AlignedRows& rows, FittedGains fit)
-    : fit_(std::move(fit)), own_(own_part(rows.sums())), sums_(rows.sums()) {
+    : fit_(std::move(fit)), rows_(rows.rows()), sums_(rows.sums()), own_(own_part(sums_)) {
+  if (rows_ > 0) length_s_ = rows.time_s(rows_ - 1) - rows.time_s(0);
   left_w_ = std::sqrt(fitted(sums_, GainSign::any).residual / sums_.weight());
 }
 

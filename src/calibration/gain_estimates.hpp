@@ -34,6 +34,9 @@ class GainEstimates {
   /// `rows`: with the timing of `fit`.
   GainEstimates(const AlignedRows& rows, FittedGains fit);
 
+  /// The rows of the meter at which all is known, and the time from the first to the last.
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  [[nodiscard]] double length_s() const noexcept { return length_s_; }
   [[nodiscard]] const std::vector<double>& gains() const noexcept { return fit_.gains; }
   [[nodiscard]] const MeterTiming& timing() const noexcept { return fit_.timing; }
   [[nodiscard]] CalibratedNumber gain(std::size_t domain) const;
@@ -80,8 +83,10 @@ class GainEstimates {
   static constexpr double kMisfit = 1.65;
 
   FittedGains fit_;
-  std::vector<double> own_;
+  std::size_t rows_ = 0;
+  double length_s_ = 0.0;
   NormalSums sums_;
+  std::vector<double> own_;
   double left_w_ = 0.0;
 };
 

@@ -151,40 +151,10 @@ AlignedRows AlignedRows::changes(std::size_t apart) const {
   return changes;
 }
 
-AlignedRows AlignedRows::without_block(std::size_t block, std::size_t blocks) const {
-  AlignedRows rest;
-  rest.columns_ = columns_;
-  for (std::size_t k = 0; k < rows(); ++k) {
-    if (k * blocks / rows() == block) continue;
-    rest.x_.insert(rest.x_.end(), x(k).begin(), x(k).end());
-    rest.y_.push_back(y_[k]);
-    rest.time_s_.push_back(time_s_[k]);
-  }
-  return rest;
-}
-
 NormalSums AlignedRows::sums() const {
   NormalSums sums(columns_);
   for (std::size_t k = 0; k < rows(); ++k) sums.add(x(k), y_[k]);
   return sums;
-}
-
-std::vector<NormalSums> AlignedRows::sums_of_blocks(std::size_t blocks,
-                                                    std::span<const double> weights) const {
-  std::vector<NormalSums> sums(blocks, NormalSums(columns_));
-  for (std::size_t k = 0; k < rows(); ++k) {
-    sums[k * blocks / rows()].add(x(k), y_[k], weights.empty() ? 1.0 : weights[k]);
-  }
-  return sums;
-}
-
-std::vector<double> AlignedRows::residuals(const LinearFit& fit) const {
-  std::vector<double> left(rows());
-  for (std::size_t k = 0; k < rows(); ++k) {
-    left[k] = y_[k] - fit.offset;
-    for (std::size_t i = 0; i < columns_; ++i) left[k] -= fit.gains[i] * x(k)[i];
-  }
-  return left;
 }
 
 }  // namespace wattle

@@ -67,15 +67,8 @@ class AlignedRows {
   [[nodiscard]] double time_s(std::size_t row) const noexcept { return time_s_[row]; }
 
   [[nodiscard]] NormalSums sums() const;
-  /// The same for equal numbers of rows, one after the other; a row's weight is in `weights`.
-  [[nodiscard]] std::vector<NormalSums> sums_of_blocks(std::size_t blocks,
-                                                       std::span<const double> weights) const;
   /// The changes from each row to the one `apart` rows later: without what varies slowly.
   [[nodiscard]] AlignedRows changes(std::size_t apart) const;
-  /// The rows of all but one of equal blocks of time.
-  [[nodiscard]] AlignedRows without_block(std::size_t block, std::size_t blocks) const;
-  /// The residual of each row.
-  [[nodiscard]] std::vector<double> residuals(const LinearFit& fit) const;
 
  private:
   AlignedRows() = default;

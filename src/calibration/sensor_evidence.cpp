@@ -76,11 +76,11 @@ SensorSuspicion FaultSearch::best_lag(std::size_t domain, const MeterTiming& tim
     if (std::ranges::count(rows, true) < kLeastRows) return;
     const double evidence = model_.likelihood(late, timing, {}, rows, kUsualWalk) -
                             model_.likelihood(right, timing, {}, rows, kUsualWalk);
-    if (evidence > best.evidence)
-      best = {.fault = {.domain = domain, .lag_s = lag_s}, .evidence = evidence};
+    if (evidence <= best.evidence) return;
+    best = {.fault = {.domain = domain, .lag_s = lag_s}, .evidence = evidence};
   };
-  const auto steps = static_cast<int>(kMostLag * unit_s / step_s);
-  for (int step = -steps; step <= steps; ++step) attempt(step_s * step);
+  constexpr auto kSteps = static_cast<int>(kMostLag / kLagStep);
+  for (int step = -kSteps; step <= kSteps; ++step) attempt(step_s * step);
   double more_s = step_s / 2.0;
   for (int i = 0; i < kHalvings; ++i, more_s /= 2.0) {
     const double middle_s = *best.fault.lag_s;
@@ -93,7 +93,7 @@ SensorSuspicion FaultSearch::best_lag(std::size_t domain, const MeterTiming& tim
 /// Finds the evidence. `without`: the best timing with all sensors right.
 void FaultSearch::judge(SensorSuspicion& suspicion, const MeterTiming& without) {
   const std::array timings = {model_.best_timing(suspicion.fault, kUsualWalk), without, at_.timing};
-  KnownRows rows = model_.rows_of(model_.shown(without, {}));
+  KnownRows rows = model_.rows_of({});
   for (const MeterTiming& timing : timings) {
     for (const ShownPower& one : model_.shown(timing, suspicion.fault)) one.restrict(rows);
     for (const ShownPower& one : model_.shown(timing, {})) one.restrict(rows);
