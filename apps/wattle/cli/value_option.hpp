@@ -20,9 +20,8 @@ inline CLI::Option* add_value(CLI::App& command, const char* name, std::string& 
   return into.empty() ? option : option->capture_default_str();
 }
 
-/// Options whose values are more than text. They are read after CLI11 has accepted the line, so
-/// that
-/// --help and unknown options come first.
+/// Options whose values are more than text. They are read after CLI11 has accepted the line: --help
+/// and unknown options come first.
 class ParsedOptions {
  public:
   /// As `add_value`, with the default as `text`. `parse(text, "--name")` or `parse(text)` gives the

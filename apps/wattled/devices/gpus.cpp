@@ -112,6 +112,14 @@ std::shared_ptr<Readings> sleeping_readings(const std::shared_ptr<Sensor>& senso
   return std::make_shared<Readings>(std::move(work), machine_clock());
 }
 
+/// As the log calls it: other meters than GPUs are asked in the same way.
+std::string name_of(const Gpus::Gpu& gpu) {
+  const auto channels = gpu.sensor->channels();
+  if (!channels.empty() && !is_gpu(*gpu.sensor)) return channels.front().domain.name();
+  const std::string model = gpu.entry.name.empty() ? "" : " (" + printable(gpu.entry.name) + ")";
+  return fmt::format("GPU {}{}", gpu.entry.id, model);
+}
+
 }  // namespace
 
 DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
@@ -164,18 +172,6 @@ std::optional<std::uint64_t> value_of(const DeviceAnswer& answer, const Sensor& 
 Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
   for (Gpu& gpu : gpus) add(std::move(gpu));
 }
-
-namespace {
-
-/// As the log calls it: other meters than GPUs are asked in the same way.
-std::string name_of(const Gpus::Gpu& gpu) {
-  const auto channels = gpu.sensor->channels();
-  if (!channels.empty() && !is_gpu(*gpu.sensor)) return channels.front().domain.name();
-  const std::string model = gpu.entry.name.empty() ? "" : " (" + printable(gpu.entry.name) + ")";
-  return fmt::format("GPU {}{}", gpu.entry.id, model);
-}
-
-}  // namespace
 
 void Gpus::add(Gpu gpu) {
   const wire::DeviceId id = gpu.entry.id;
