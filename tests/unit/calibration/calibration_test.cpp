@@ -23,7 +23,7 @@ constexpr CalibrationOptions kNear{.shift = {.least_s = -10.0, .most_s = 10.0}};
 /// A few worlds for each change; WATTLE_MANY_WORLDS asks for as many as it says.
 std::uint64_t worlds() {
   const char* const many = std::getenv("WATTLE_MANY_WORLDS");  // NOLINT(concurrency-mt-unsafe)
-  return many != nullptr ? std::strtoull(many, nullptr, 10) : 3;
+  return many != nullptr ? std::strtoull(many, nullptr, 10) : 2;
 }
 
 struct Outcomes {
