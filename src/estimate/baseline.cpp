@@ -44,7 +44,7 @@ std::string configuration_of(const System& system) {
   return fmt::format("{:016x}", hash_of(text));
 }
 
-std::string utc_text(double unix_s) {
+std::string minute_text(double unix_s) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(unix_s)));
 }
 
@@ -154,8 +154,8 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
   } else if (baseline.machine.configuration != machine.configuration) {
     reason = "CPU, memory or power settings changed since the baseline";
   } else if (age_s > kBaselineHoldsSeconds || age_s < 0.0) {
-    reason =
-        fmt::format("the baseline is of {}, more than a day ago", utc_text(baseline.taken_unix_s));
+    reason = fmt::format("the baseline is of {}, more than a day ago",
+                         minute_text(baseline.taken_unix_s));
     if (age_s < 0.0) reason = "the baseline is from the future: the wall clock was set";
   } else if (baseline.domains != domains) {
     reason = fmt::format("the baseline is of {}, and {} were measured",
@@ -167,7 +167,7 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
 }
 
 std::string baseline_text(const Baseline& baseline) {
-  return fmt::format("idle by the baseline of {}: {} over {}", utc_text(baseline.taken_unix_s),
+  return fmt::format("idle by the baseline of {}: {} over {}", minute_text(baseline.taken_unix_s),
                      to_text(baseline.mean), to_text(Seconds(baseline.length_s)));
 }
 

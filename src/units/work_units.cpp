@@ -20,7 +20,7 @@ namespace wattle {
 namespace {
 
 /// As long as other classes take to stop.
-constexpr std::chrono::nanoseconds kStopPatience = std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kWorkerPatience = std::chrono::milliseconds(100);
 
 std::int64_t checked_weight(double weight) {
   if (const auto steps = detail::weight_steps(weight)) return *steps;
@@ -119,7 +119,7 @@ struct WorkUnits::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    if (worker) (void)worker->stop(kStopPatience);
+    if (worker) (void)worker->stop(kWorkerPatience);
     const bool is_copy = reader->desk().events.is_copy();
     reader->keep_desk();
     if (is_copy) leak(reader);  // its locks may be taken for ever
@@ -204,7 +204,7 @@ std::vector<Refusal> WorkUnits::missing() const { return impl().reader->missing(
 
 void WorkUnits::stop() {
   if (impl().is_stopped.exchange(true)) return;
-  if (impl_->worker) (void)impl_->worker->stop(kStopPatience);
+  if (impl_->worker) (void)impl_->worker->stop(kWorkerPatience);
   (void)impl_->reader->read();
 }
 

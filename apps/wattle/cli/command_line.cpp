@@ -47,7 +47,7 @@ const char* title_of(HelpGroup group) {
 }
 
 /// "wattle help run" is "wattle run --help".
-CommandLine read_line(int argc, const char* const* argv) {
+CommandLine read_command_line(int argc, const char* const* argv) {
   CommandLine line{.words = {argv + std::min(argc, 1), argv + argc}};
   auto& words = line.words;
   if (line.name() == "help") {
@@ -160,7 +160,7 @@ const Subcommand* find_subcommand(std::string_view name) noexcept {
 }
 
 ParsedLine parse_command_line(int argc, const char* const* argv) {
-  const CommandLine line = read_line(argc, argv);
+  const CommandLine line = read_command_line(argc, argv);
   const Subcommand* const named = find_subcommand(line.name());
   if (named == nullptr || named->read == nullptr) return parse_with_cli11(named, line);
   try {

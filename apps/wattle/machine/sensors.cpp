@@ -115,7 +115,7 @@ Json channel_json(const Ways& ways, const MeasuredChannel* measured) {
   return json;
 }
 
-Json device_json(const DeviceInfo& device, const Domain& domain) {
+Json device_entry(const DeviceInfo& device, const Domain& domain) {
   return {{"domain", domain.name()},
           {"kind", to_string(domain.category())},
           {"model", text_or_null(device.model)},
@@ -233,7 +233,7 @@ Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
       if (device == nullptr) continue;
       const Domain& domain = sensor->channels().front().domain;
       text += device_text(*device, domain);
-      devices.push_back(device_json(*device, domain));
+      devices.push_back(device_entry(*device, domain));
     }
   }
   return devices;

@@ -74,7 +74,8 @@ struct Results {
   }
 };
 
-void take(Results& results, const MeasuringPhase& phase, const std::vector<Observation>& seen) {
+void take_results(Results& results, const MeasuringPhase& phase,
+                  const std::vector<Observation>& seen) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (phase.channels[i]) results.seen[i] = seen[i];
   }
@@ -108,7 +109,7 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Measuring
       if (watched > nanoseconds(0)) results.gauges = unanswered(*sensor);
       return results;
     }
-    take(results, phase, *seen);
+    take_results(results, phase, *seen);
   }
   if (watched <= nanoseconds(0)) return results;
   const auto watch = [sensor, watched](std::size_t, const auto& is_awaited) {
@@ -124,7 +125,7 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Measuring
 Results measure_here(Sensor& sensor, const std::vector<MeasuringPhase>& phases) {
   Results results(sensor.channels().size());
   for (const MeasuringPhase& phase : phases) {
-    take(results, phase, observe(sensor, phase.channels, phase.polling, machine_clock()));
+    take_results(results, phase, observe(sensor, phase.channels, phase.polling, machine_clock()));
   }
   return results;
 }

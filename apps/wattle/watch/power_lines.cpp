@@ -26,7 +26,7 @@ std::optional<double> uncertainty_of(const std::optional<Uncertain>& power) {
   return power ? std::optional(with_two_digits(Joules(power->uncertainty)).si()) : std::nullopt;
 }
 
-Json device_json(const PowerOptions& options, const DeviceEnergy& device, Seconds length,
+Json device_line(const PowerOptions& options, const DeviceEnergy& device, Seconds length,
                  bool is_total) {
   const BestEnergy& energy = device.energy;
   Json json = {{"domain", device.domain.name()},
@@ -82,7 +82,7 @@ Json estimate_json(const PowerLine& line) {
 
 std::string json_of(const PowerOptions& options, const PowerLine& line, bool is_total) {
   Json devices = json_list(line.devices, [&](const DeviceEnergy& device) {
-    return device_json(options, device, line.length, is_total);
+    return device_line(options, device, line.length, is_total);
   });
   const Json json = {
       {"schema", options.shows == PowerShows::power ? "wattle.power/1" : "wattle.energy/1"},

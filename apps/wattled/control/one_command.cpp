@@ -25,7 +25,7 @@ using Stopwatch = std::chrono::steady_clock;
 /// Bytes kept of stdout and of stderr; the rest is read and dropped.
 constexpr std::size_t kMostOutputBytes = std::size_t{64} << 10U;
 /// Bytes of each in a message.
-constexpr std::size_t kShownBytes = 1000;
+constexpr std::size_t kShownOutput = 1000;
 /// Children of a command may hold its output open for ever.
 constexpr std::chrono::seconds kOutputGrace{1};
 constexpr int kLookMs = 10;
@@ -123,7 +123,7 @@ class Command {
 
   [[nodiscard]] std::string failure(std::string_view why) const {
     return fmt::format("command '{}' {}; stdout: {}; stderr: {}", line_, why,
-                       printable(out_.text, kShownBytes), printable(err_.text, kShownBytes));
+                       printable(out_.text, kShownOutput), printable(err_.text, kShownOutput));
   }
 
  private:

@@ -24,7 +24,7 @@
 namespace wattle::daemon {
 namespace {
 
-constexpr std::string_view kFormat = "wattled-settings/1";
+constexpr std::string_view kJournalFormat = "wattled-settings/1";
 constexpr std::string_view kNoValue = "-";
 constexpr std::array<std::string_view, kSettingKinds> kKindNames = {
     "power_limit_mw", "persistence_mode", "gpu_clocks", "memory_clocks"};
@@ -102,7 +102,7 @@ void SettingsJournal::take(const std::string& text) {
   }
   std::istringstream lines(text);
   std::string line;
-  const bool is_journal = std::getline(lines, line) && line == kFormat;
+  const bool is_journal = std::getline(lines, line) && line == kJournalFormat;
   bool is_whole = is_journal;
   while (is_journal && std::getline(lines, line)) {
     auto change = parse_line(line);
@@ -188,7 +188,7 @@ void SettingsJournal::flush() {
 
 int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
   if (changed.empty()) return ::unlink(path_.c_str()) == 0 || errno == ENOENT ? 0 : errno;
-  std::string text = fmt::format("{}\n", kFormat);
+  std::string text = fmt::format("{}\n", kJournalFormat);
   for (const ChangedSetting& change : changed) {
     text += fmt::format("{} {} {} {}\n", change.device,
                         kKindNames.at(static_cast<std::size_t>(change.kind)), change.before,

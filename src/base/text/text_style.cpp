@@ -162,7 +162,7 @@ std::string aligned(std::string_view cell, Align align, std::size_t width) {
   return align == Align::left ? std::string(cell) + space : space + std::string(cell);
 }
 
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kColumnGap = 2;
 
 }  // namespace
 
@@ -252,7 +252,7 @@ std::string TextTable::text() const {
     std::string line(indent_, ' ');
     std::size_t last = line.size();  // where the last cell starts
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      if (i > 0) line.append(kGap, ' ');
+      if (i > 0) line.append(kColumnGap, ' ');
       last = columns_of(line);
       // The last column is left as it is: it can be long.
       const bool is_last = i + 1 == columns_.size() && columns_[i] == Align::left;
@@ -260,7 +260,7 @@ std::string TextTable::text() const {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     const bool has_room = style_.width > last + last / 2;
-    const std::size_t below = indent_ + kGap;
+    const std::size_t below = indent_ + kColumnGap;
     if (has_room || style_.width == 0 || columns_of(line) <= style_.width ||
         row.cells.size() != columns_.size()) {
       line = wrap_line(line, style_.width, has_room ? last : below);
@@ -268,7 +268,7 @@ std::string TextTable::text() const {
       const std::string remark = std::string(below, ' ') + row.cells.back();
       line.resize(line.size() - row.cells.back().size());
       line.erase(line.find_last_not_of(' ') + 1);
-      line += '\n' + wrap_line(remark, style_.width, below + kGap);
+      line += '\n' + wrap_line(remark, style_.width, below + kColumnGap);
     }
     text += (row.is_dim ? colored(line, Tint::dim, style_) : line) + '\n';
   }
