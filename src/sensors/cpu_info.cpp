@@ -24,18 +24,18 @@ bool has_word(std::string_view words, std::string_view wanted) noexcept {
 }
 
 /// "0x41" and "65" alike.
-std::optional<std::uint32_t> parse_number(std::string_view text) noexcept {
+std::optional<std::uint32_t> parse_small_number(std::string_view text) noexcept {
   const int base = take_prefix(text, "0x") ? 16 : 10;
   return parse_unsigned<std::uint32_t>(text, base);
 }
 
 void read_field(ProcessorKind& kind, std::string_view key, std::string_view value) {
   if (key == "vendor_id") kind.vendor = printable(value);
-  if (key == "cpu family") kind.family = parse_number(value);
-  if (key == "model") kind.model = parse_number(value);
-  if (key == "stepping") kind.stepping = parse_number(value);
-  if (key == "CPU implementer") kind.implementer = parse_number(value);
-  if (key == "CPU part") kind.part = parse_number(value);
+  if (key == "cpu family") kind.family = parse_small_number(value);
+  if (key == "model") kind.model = parse_small_number(value);
+  if (key == "stepping") kind.stepping = parse_small_number(value);
+  if (key == "CPU implementer") kind.implementer = parse_small_number(value);
+  if (key == "CPU part") kind.part = parse_small_number(value);
 }
 
 /// Which core a thread belongs to.
@@ -44,8 +44,8 @@ struct CorePlace {
   std::optional<std::uint32_t> core;
 
   void read_field(std::string_view key, std::string_view value) noexcept {
-    if (key == "physical id") package = parse_number(value);
-    if (key == "core id") core = parse_number(value);
+    if (key == "physical id") package = parse_small_number(value);
+    if (key == "core id") core = parse_small_number(value);
   }
 };
 
