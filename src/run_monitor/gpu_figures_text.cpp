@@ -44,14 +44,11 @@ std::optional<Uncertain> mean_power_of(const GpuFigures& figures) {
   return Uncertain{*mean, *mean * (*figures.energy_uncertainty / *figures.energy)};
 }
 
-/// `limit`: see `limit_that_adds_up`. A mean has no digit that its energy does not support; but
-/// where the energy's ± is as large as itself, the mean of the rows is known better.
-std::string mean_power_text(const GpuFigures& figures, double limit) {
+/// `limit`: see `limit_that_adds_up`.
+std::string mean_power_cell(const GpuFigures& figures, double limit) {
   const auto power = mean_power_of(figures);
-  if (!power || power->uncertainty > 0.5 * power->value) {
-    return number_text(figures.power_watts_mean);
-  }
-  std::string text = rounded_text(Watts(power->value), Watts(std::min(power->uncertainty, limit)));
+  if (!power) return number_text(figures.power_watts_mean);
+  std::string text = mean_power_text(*power, limit);
   if (text.ends_with(" W")) text.resize(text.size() - 2);
   return text;
 }
@@ -113,7 +110,7 @@ std::vector<ColumnGroup> blocks_of(const std::vector<const GpuFigures*>& rows, d
       {.title = "power, W",
        .columns = {column("mean",
                           [power_limit](const GpuFigures& it) {
-                            return mean_power_text(it, power_limit);
+                            return mean_power_cell(it, power_limit);
                           }),
                    percent("peak", &GpuFigures::power_watts_max)}},
       {.title = "", .columns = {column("energy ± (k=2)", energy_text)}},
@@ -172,6 +169,11 @@ std::string table_of(std::span<const ColumnGroup> blocks, const std::vector<std:
 }
 
 }  // namespace
+
+std::string mean_power_text(const Uncertain& mean, double limit) {
+  if (mean.uncertainty > 0.5 * mean.value) return number_text(mean.value) + " W";
+  return rounded_text(Watts(mean.value), Watts(std::min(mean.uncertainty, limit)));
+}
 
 std::string gpu_figures_text(const ResourceSummary& summary, const TextStyle& style) {
   std::vector<std::string> labels = labels_of(summary);

@@ -25,10 +25,9 @@ std::string shown(const std::optional<double>& figure, std::string_view unit) {
   return figure ? fmt::format("{:.1f} {}", *figure, unit) : std::string(kUnknown);
 }
 
-/// A mean power has no digit that its energy's uncertainty does not support.
 std::string power_text(Watts mean, Joules energy, Joules uncertainty) {
   if (energy <= Joules(0)) return to_text(mean);
-  return rounded_text(mean, Watts(mean.si() * uncertainty.si() / energy.si()));
+  return mean_power_text({.value = mean.si(), .uncertainty = mean.si() * (uncertainty / energy)});
 }
 
 /// True if anything is known of a GPU.

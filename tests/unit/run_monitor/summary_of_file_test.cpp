@@ -255,5 +255,17 @@ TEST(SummaryText, HasTheMeanOfRowsWhoseEnergyIsUncertain) {
   EXPECT_THAT(text, Not(HasSubstr(" 0 W")));
 }
 
+TEST(SummaryText, HasTheMeanPowerOfADomainWhoseEnergyIsUncertain) {
+  const ResourceSummary summary = summary_of(
+      "time,device,index,uuid,quantity,value\n"
+      "2026-11-21T00:00:00.000+00:00,monitor,,,interval_s,2\n"
+      "2026-11-21T00:00:10.000+00:00,package_0,0,,energy_j,40\n"
+      "2026-11-21T00:00:10.000+00:00,package_0,0,,energy_uncertainty_j,100\n");
+  ASSERT_EQ(summary.domains.size(), 1U);
+  const double mean_w = summary.domains[0].mean_power.value().si();
+  EXPECT_GT(mean_w, 1.0);
+  EXPECT_THAT(summary.to_text(), HasSubstr(fmt::format(", {:.1f} W on average", mean_w)));
+}
+
 }  // namespace
 }  // namespace wattle
