@@ -62,12 +62,15 @@ void take_samples(ResourceSummary& summary, SamplesResult samples,
 }
 
 void take_gpu_csv(ResourceSummary& summary, const SummaryInput& source, ReadBytes& read,
-                  std::optional<std::size_t> gpus_in_file, std::string evidence) {
+                  const std::optional<ExpectedGpus>& expected) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
   // Where the samples are there, they have the figures: whose each row is does not matter.
-  if (is_measured) gpus_in_file = 1;
-  if (gpus_in_file) csv.expect_gpus(*gpus_in_file, std::move(evidence));
+  if (is_measured) {
+    csv.take_for_one_gpu();
+  } else if (expected) {
+    csv.expect_gpus(*expected);
+  }
   SummaryFile file = read_table(source, csv, read);
   GpuTable table = csv.result();
   file.unassigned_rows = table.unassigned_rows;
@@ -121,7 +124,8 @@ ResourceSummary summary_of(const SummaryInput& gpu_csv, const SummaryInput& cpu_
     summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
-  std::string evidence = "--gpus-in-file";
+  std::optional<ExpectedGpus> expected;
+  if (gpus_in_file) expected = {.count = *gpus_in_file};
   // First of all: it names the GPUs, which rows without an index do not.
   std::optional<SummaryFile> dmon_file;
   GpuTable dmon_table;
@@ -129,12 +133,11 @@ ResourceSummary summary_of(const SummaryInput& gpu_csv, const SummaryInput& cpu_
     DmonTable dmon;
     dmon_file = read_table(dmon_csv, dmon, read);
     dmon_table = dmon.result();
-    if (!gpus_in_file && !dmon_table.gpus.empty()) {
-      gpus_in_file = dmon_table.gpus.size();
-      evidence = "their number from hw_dmon.csv";
+    if (!expected && !dmon_table.gpus.empty()) {
+      expected = {.count = dmon_table.gpus.size(), .is_given = false};
     }
   }
-  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, gpus_in_file, std::move(evidence));
+  if (gpu_csv.path) take_gpu_csv(summary, gpu_csv, read, expected);
   if (cpu_csv.path) take_cpu_csv(summary, cpu_csv, read);
   if (dmon_file) take_dmon(summary, std::move(*dmon_file), dmon_table, is_measured);
   if (samples_file) summary.files.push_back(std::move(*samples_file));

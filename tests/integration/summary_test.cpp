@@ -118,6 +118,27 @@ TEST_F(SummaryCommand, ReadsOneFileOfAnyName) {
   EXPECT_EQ(json["gpus"][0]["energy_j"], 1200.0);
 }
 
+TEST_F(SummaryCommand, TakesTheNumberOfGpusThatIsGiven) {
+  // A driver that needs 350 ms for each GPU: nothing in the rows shows that there are two.
+  std::string rows;
+  for (int i = 0; i < 50; ++i) {
+    rows += fmt::format("2026/11/21 00:00:{:02}.000, 10, 1, 1000, 81920, 100, 45, 1410, 1593\n", i);
+    rows += fmt::format("2026/11/21 00:00:{:02}.350, 30, 3, 1000, 81920, 300, 45, 1410, 1593\n", i);
+  }
+  folder_.write("gpus.csv", rows);
+  const std::string path = folder_.path() / "gpus.csv";
+  const Json without = parse_json(run(wattle({"summary", path, "--json"})).out);
+  EXPECT_TRUE(without["all_gpus"]["energy_j"].is_null());
+  EXPECT_THAT(without["files"][0]["problem"].get<std::string>(), HasSubstr("--gpus-in-file N"));
+  const Json json = parse_json(run(wattle({"summary", path, "--json", "--gpus-in-file", "2"})).out);
+  EXPECT_EQ(json["all_gpus"]["energy_j"], 49.0 * 400.0);
+  EXPECT_EQ(json["files"][0]["gpus_by"], "order of rows, --gpus-in-file");
+
+  const Outcome outcome = run(wattle({"summary", path, "--gpus-in-file", "0"}));
+  EXPECT_EQ(outcome.code(), 64);
+  EXPECT_THAT(outcome.err, HasSubstr("--gpus-in-file takes a number from 1 to 128, not '0'"));
+}
+
 TEST_F(SummaryCommand, ReadsStdin) {
   write_files();
   Start start{.command = {"/bin/sh", "-c", "cat \"$1/hw_metrics.csv\" | \"$0\" summary -",

@@ -36,6 +36,10 @@ class GpuRowReader {
   [[nodiscard]] std::string_view uuid() const noexcept;
   /// The PCI address or else the number, beside a serial number; else empty.
   [[nodiscard]] std::string_view place() const noexcept;
+  /// The last row has a UUID, which no two GPUs have.
+  [[nodiscard]] bool is_unique() const noexcept {
+    return columns_.id_name.ends_with("uuid") && !uuid().empty();
+  }
   [[nodiscard]] bool has_index() const noexcept { return columns_.index != kNone; }
   [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }
   /// The column that names the GPUs; empty where there is none.

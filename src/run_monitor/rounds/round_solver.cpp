@@ -2,149 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
+
+#include "run_monitor/rounds/shared_number.hpp"
 
 namespace wattle {
 namespace {
-
-/// More GPUs are found only if their number is given.
-constexpr std::size_t kMostGuessed = 32;
-/// Fewer rounds prove nothing.
-constexpr std::size_t kFewestRounds = 3;
-/// Differences of costs that decide.
-constexpr double kClearly = 10.0;
-constexpr double kDivisorClearly = 8.0;
-/// A difference of misfits, per row.
-constexpr double kHopeless = 2.0;
-
-struct Candidate {
-  std::size_t gpus = 1;
-  RoundModel model;
-  double misfit = 0.0;  ///< by windows
-  RoundPath path;       ///< without margins
-  double cost = 0.0;    ///< of the path, and of what the model has free
-  bool is_solved = false;
-};
-
-double freedom_cost(std::size_t gpus, std::size_t rows) {
-  const auto n = static_cast<double>(gpus);
-  const double rounds = std::max(2.0, static_cast<double>(rows) / n);
-  return n * (std::log(rounds) + 1.0);
-}
-
-/// The model of the window that fits best: most windows have no irregular row in them.
-Candidate candidate_of(Traces rows, std::size_t gpus) {
-  constexpr std::size_t kRounds = 6;
-  constexpr std::size_t kRows = 16;
-  constexpr std::size_t kWindows = 9;
-  const std::size_t rounds = std::max(kRounds, kRows / gpus);
-  const std::size_t length = std::min(rows.size(), rounds * gpus + 1);
-  const std::size_t room = rows.size() - length;
-  Candidate best{.gpus = gpus};
-  for (std::size_t k = 0; k < kWindows; ++k) {
-    const std::size_t begin = room * k / (kWindows - 1);
-    RoundModel model = RoundModel::of_window(rows.subspan(begin, length), gpus);
-    if (k > 0 && model.misfit() >= best.misfit) continue;
-    best.misfit = model.misfit();
-    best.model = std::move(model);
-    if (room == 0) break;
-  }
-  const auto count = static_cast<double>(rows.size());
-  best.misfit = best.misfit * count + freedom_cost(gpus, rows.size());
-  return best;
-}
-
-void solve(Candidate& candidate, Traces rows) {
-  if (std::exchange(candidate.is_solved, true)) return;
-  candidate.path = find_path(rows, candidate.model, std::nullopt, false);
-  candidate.model = RoundModel::of_path(rows, candidate.path.positions, candidate.gpus);
-  candidate.path = find_path(rows, candidate.model, std::nullopt, false);
-  candidate.cost = candidate.path.cost + freedom_cost(candidate.gpus, rows.size());
-  // The rows may have shown it to be another order than the window did.
-  constexpr double kImplausible = 1e9;
-  if (!candidate.model.is_plausible()) candidate.cost += kImplausible;
-}
-
-struct Choice {
-  Candidate best;
-  bool is_clear = false;
-};
-
-using Candidates = std::vector<Candidate>;
-
-bool is_without_events(const RoundPath& path) {
-  return std::ranges::all_of(path.events, [](float event) { return event == 0.0F; });
-}
-
-/// The numbers of GPUs that may be; the likely ones are solved.
-Candidates candidates_of(Traces rows, std::size_t fewest, std::size_t most) {
-  Candidates all;
-  for (std::size_t gpus = fewest; gpus <= most; ++gpus) {
-    if (gpus > fewest && gpus * 2 + 1 > rows.size()) break;
-    Candidate candidate = candidate_of(rows, gpus);
-    if (gpus == fewest || candidate.model.is_plausible()) all.push_back(std::move(candidate));
-  }
-  std::ranges::sort(all, {}, &Candidate::misfit);
-  constexpr std::size_t kTried = 4;
-  const std::size_t tried = std::min(kTried, all.size());
-  for (std::size_t i = 0; i < tried; ++i) {
-    // Where one explains every row, others that explain none of the windows are not tried.
-    const double beyond = all[i].misfit - all.front().misfit;
-    const bool is_hopeless = i > 0 && beyond > kHopeless * static_cast<double>(rows.size());
-    if (is_hopeless && is_without_events(all.front().path)) break;
-    solve(all[i], rows);
-  }
-  return all;
-}
-
-bool costs_less(const Candidate& a, const Candidate& b) {
-  if (a.is_solved != b.is_solved) return a.is_solved;
-  return a.is_solved && a.cost < b.cost;
-}
-
-/// The candidate of the least cost, or a divisor that does nearly as well.
-Candidates::iterator chosen_of(Candidates& all, Traces rows) {
-  const std::size_t gpus = std::ranges::min_element(all, costs_less)->gpus;
-  for (Candidate& other : all) {
-    if (gpus % other.gpus == 0) solve(other, rows);
-  }
-  const auto least = std::ranges::min_element(all, costs_less);
-  // The order of more GPUs fits noise better, but not by more than this.
-  const double most_of_noise = kDivisorClearly + 0.5 * static_cast<double>(rows.size());
-  auto chosen = least;
-  for (auto it = all.begin(); it != all.end(); ++it) {
-    if (!it->is_solved || least->gpus % it->gpus != 0 || it->gpus >= chosen->gpus) continue;
-    const bool is_nearly_as_good = it->cost < least->cost + kDivisorClearly;
-    const bool is_noise = it->cost < least->cost + most_of_noise && least->model.repeats(it->gpus);
-    if (is_nearly_as_good || is_noise) chosen = it;
-  }
-  return chosen;
-}
-
-/// True if no other number of GPUs does nearly as well, and few rows are irregular.
-bool is_clear(const Candidates& all, const Candidate& chosen) {
-  const auto& events = chosen.path.events;
-  const auto irregular = std::ranges::count_if(events, [](float event) { return event > 0.0F; });
-  constexpr std::size_t kFew = 7;  // one of this number
-  if (irregular > 1 && static_cast<std::size_t>(irregular) * kFew > events.size()) return false;
-  return std::ranges::none_of(all, [&](const Candidate& other) {
-    const bool is_another = other.is_solved && other.gpus % chosen.gpus != 0;
-    return is_another && other.cost < chosen.cost + kClearly;
-  });
-}
-
-/// The number of GPUs that explains rows best.
-Choice choose(Traces rows, std::size_t fewest, std::size_t most) {
-  Candidates all = candidates_of(rows, fewest, most);
-  const auto chosen = chosen_of(all, rows);
-  const bool is_evident = chosen->gpus == 1 || fewest == most ||
-                          (chosen->model.is_evident() && !chosen->model.has_even_times());
-  Choice choice;
-  choice.is_clear = is_evident && is_clear(all, *chosen);
-  choice.best = std::move(*chosen);
-  return choice;
-}
 
 /// Where rows of one position are irregular round after round: a GPU is not there.
 std::vector<RowRange> repeated_events(const RoundPath& path, std::size_t gpus) {
@@ -219,7 +82,7 @@ std::vector<RowRange> irregular_ranges(const RoundPath& path, std::size_t gpus) 
 
 /// Where the rows start to keep their times much better or worse than before: what looks like one
 /// order with a wide spread is two orders. Absent where they do not.
-std::optional<std::size_t> change_of_spread(Traces rows, const Candidate& chosen) {
+std::optional<std::size_t> change_of_spread(Traces rows, const RoundChoice& chosen) {
   constexpr std::size_t kFewest = 8;
   constexpr double kGain = 15.0;
   constexpr double kTimes = 2.5;  // one spread of the other
@@ -270,12 +133,38 @@ RowRange longest_regular(const std::vector<RowRange>& irregular, std::size_t siz
   return longest;
 }
 
+/// True if the rows show one GPU and then another, again and again, in some order: they are not of
+/// one, however even their times are.
+bool alternate(Traces rows) {
+  constexpr std::size_t kFewest = 20;
+  constexpr std::size_t kMostGpus = 16;
+  if (rows.size() < kFewest) return false;
+  const auto are_like_rows = [&](std::size_t i, std::size_t k) {
+    const auto slow = [&](const RowTrace& row) {
+      return SlowFigures{.temperature = static_cast<double>(row.temperature),
+                         .used_mib = static_cast<double>(row.used_mib)};
+    };
+    return are_like(slow(rows[i]), slow(rows[k]));
+  };
+  std::vector<std::size_t> unlike;  // the row before
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (!are_like_rows(i, i - 1)) unlike.push_back(i);
+  }
+  if (unlike.size() * 5 < rows.size() * 4) return false;
+  for (std::size_t gpus = 2; gpus <= kMostGpus; ++gpus) {
+    const auto repeated = std::ranges::count_if(
+        unlike, [&](std::size_t i) { return i >= gpus && are_like_rows(i, i - gpus); });
+    if (static_cast<std::size_t>(repeated) * 5 > rows.size() * 4) return true;
+  }
+  return false;
+}
+
 class Solver {
  public:
-  Solver(Traces rows, std::optional<std::size_t> gpus) : rows_(rows), gpus_(gpus) {}
+  Solver(Traces rows, std::optional<ExpectedGpus> expected) : rows_(rows), expected_(expected) {}
 
   RoundSolution solve() {
-    solve({.begin = 0, .end = rows_.size()}, 0, gpus_);
+    solve({.begin = 0, .end = rows_.size()}, 0);
     std::ranges::sort(solution_.pieces, {}, &RoundPiece::begin);
     if (has_uneven_paces()) doubt(RoundDoubt::gpus);
     return std::move(solution_);
@@ -284,6 +173,18 @@ class Solver {
  private:
   void doubt(RoundDoubt why) {
     if (solution_.doubt == RoundDoubt::none) solution_.doubt = why;
+  }
+
+  /// Absent where all that are guessed may be.
+  [[nodiscard]] std::optional<std::size_t> most_gpus() const {
+    return expected_ ? std::optional(expected_->count) : std::nullopt;
+  }
+
+  void take(const RowRange& range, const RoundModel& model) {
+    const Traces rows = rows_.subspan(range.begin, range.size());
+    if (model.gpus() == 1 && alternate(rows)) doubt(RoundDoubt::gpus);
+    solution_.pieces.push_back(
+        {.begin = range.begin, .end = range.end, .model = model, .path = find_path(rows, model)});
   }
 
   /// True where even times are a round of several GPUs at another pace than other rounds of as
@@ -326,63 +227,62 @@ class Solver {
   }
 
   // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
-  void solve(RowRange range, int depth, std::optional<std::size_t> gpus) {
+  void solve(RowRange range, int depth) {
     constexpr int kDeepest = 10;
     if (range.size() == 0) return;
     if (depth > 0 && is_short(range)) return;
     const Traces rows = rows_.subspan(range.begin, range.size());
-    const std::size_t most = gpus_ ? *gpus_ : kMostGuessed;
-    Choice choice = gpus ? choose(rows, *gpus, *gpus) : choose(rows, 1, most);
-    const std::vector<RowRange> irregular = irregular_ranges(choice.best.path, choice.best.gpus);
-    if (irregular.empty() && is_another_pace(choice.best.model) &&
-        range.size() * 5 < rows_.size()) {
+    RoundChoice choice =
+        expected_ && depth == 0 ? choose_gpus(rows, *expected_) : choose_gpus(rows, most_gpus());
+    if (expected_ && depth == 0 && choice.gpus != expected_->count) expected_.reset();
+    const std::vector<RowRange> irregular = irregular_ranges(choice.path, choice.gpus);
+    if (expected_ && expected_->count == 1) {
+      if (expected_->is_given || irregular.empty()) return take(range, choice.model);
+      expected_.reset();
+    }
+    if (irregular.empty() && is_another_pace(choice.model) && range.size() * 5 < rows_.size()) {
       solution_.lacks_gpus = true;
       return;
     }
     if (irregular.empty() && depth < kDeepest) {
-      if (const auto change = change_of_spread(rows, choice.best)) {
-        solve({range.begin, range.begin + *change}, depth + 1, std::nullopt);
-        solve({range.begin + *change, range.end}, depth + 1, std::nullopt);
+      if (const auto change = change_of_spread(rows, choice)) {
+        solve({range.begin, range.begin + *change}, depth + 1);
+        solve({range.begin + *change, range.end}, depth + 1);
         return;
       }
     }
     if (irregular.empty()) {
       if (!choice.is_clear) doubt(RoundDoubt::gpus);
-      solution_.pieces.push_back({.begin = range.begin,
-                                  .end = range.end,
-                                  .model = choice.best.model,
-                                  .path = find_path(rows, choice.best.model)});
-      return;
+      return take(range, choice.model);
     }
     const RowRange regular = longest_regular(irregular, range.size());
     const auto jumps = [&](const RowRange& part) {
-      const auto& missing = choice.best.path.missing;
+      const auto& missing = choice.path.missing;
       return std::any_of(missing.begin() + static_cast<std::ptrdiff_t>(part.begin),
                          missing.begin() + static_cast<std::ptrdiff_t>(part.end),
                          [](std::uint8_t lost) { return lost > RoundModel::kMostMissing; });
     };
-    if (depth == kDeepest || regular.size() < kFewestRounds * choice.best.gpus ||
-        regular.size() < 6) {
+    if (depth == kDeepest || regular.size() < kFewestRounds * choice.gpus || regular.size() < 6) {
       // Halves, so that what is at the ends does not spoil the middle.
       if (depth == kDeepest || range.size() < 24) return doubt(RoundDoubt::order);
       const std::size_t middle = range.begin + range.size() / 2;
-      solve({range.begin, middle}, depth + 1, std::nullopt);
-      solve({middle, range.end}, depth + 1, std::nullopt);
+      solve({range.begin, middle}, depth + 1);
+      solve({middle, range.end}, depth + 1);
       return;
     }
     const std::size_t begin = range.begin;
-    solve({begin + regular.begin, begin + regular.end}, depth + 1, std::nullopt);
+    solve({begin + regular.begin, begin + regular.end}, depth + 1);
     for (const RowRange& part : {RowRange{0, regular.begin}, RowRange{regular.end, range.size()}}) {
       const RowRange there{begin + part.begin, begin + part.end};
-      if (is_short(there) && part.size() > choice.best.gpus && jumps(part)) {
+      if (is_short(there) && part.size() > choice.gpus && jumps(part)) {
         solution_.lacks_gpus = true;
       }
-      solve(there, depth + 1, std::nullopt);
+      solve(there, depth + 1);
     }
   }
 
   Traces rows_;
-  std::optional<std::size_t> gpus_;
+  std::optional<ExpectedGpus> expected_;  ///< unless the rows contradict it
   RoundSolution solution_;
 };
 
@@ -392,9 +292,9 @@ bool is_regular(const RoundPath& path, std::size_t gpus) {
   return irregular_ranges(path, gpus).empty();
 }
 
-RoundSolution solve_rounds(Traces rows, std::optional<std::size_t> gpus) {
+RoundSolution solve_rounds(Traces rows, std::optional<ExpectedGpus> expected) {
   if (rows.empty()) return {};
-  return Solver(rows, gpus).solve();
+  return Solver(rows, expected).solve();
 }
 
 }  // namespace wattle

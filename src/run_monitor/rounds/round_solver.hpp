@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "run_monitor/rounds/round_choice.hpp"
 #include "run_monitor/rounds/round_model.hpp"
 #include "run_monitor/rounds/round_path.hpp"
 
@@ -34,7 +35,9 @@ struct RoundSolution {
 /// True where no row of the path is of another order: irregular rows are few and not together.
 [[nodiscard]] bool is_regular(const RoundPath& path, std::size_t gpus);
 
-/// `gpus`: how many there are at most, and at first, where that is known.
-[[nodiscard]] RoundSolution solve_rounds(Traces rows, std::optional<std::size_t> gpus);
+/// Fewer rounds prove nothing.
+inline constexpr std::size_t kFewestRounds = 3;
+
+[[nodiscard]] RoundSolution solve_rounds(Traces rows, std::optional<ExpectedGpus> expected);
 
 }  // namespace wattle

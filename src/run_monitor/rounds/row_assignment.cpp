@@ -1,5 +1,7 @@
 #include "run_monitor/rounds/row_assignment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "base/text/text.hpp"
+#include "run_monitor/rounds/doubt_text.hpp"
 #include "run_monitor/rounds/writer_restart.hpp"
 
 namespace wattle {
@@ -15,22 +19,6 @@ namespace {
 constexpr std::size_t kNoPosition = ~std::size_t{0};
 /// Another position of a row must cost that much more.
 constexpr float kSure = 8.0F;
-
-constexpr const char* kNoOrder =
-    "which GPU a row is of is unknown (no column index or uuid, and the rows follow no order for "
-    "long): no figures per GPU, no energy; log with --query-gpu=index,...";
-constexpr const char* kNoCountOfGpus =
-    "which GPU a row is of is unknown (no column index or uuid, and the rows do not show how "
-    "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
-constexpr const char* kOtherCount =
-    "the rows do not fit the number of GPUs that --gpus-in-file or hw_dmon.csv says: no figures "
-    "per GPU, no energy; log with --query-gpu=index,...";
-constexpr const char* kAlike =
-    "GPUs that look alike came or left, or the writer was started again: only the total of all "
-    "GPUs is known; log with --query-gpu=index,...";
-constexpr const char* kNoFirst =
-    "the times of the rows do not show which GPU is the first: only the total of all GPUs is "
-    "known; log with --query-gpu=index,...";
 
 std::uint32_t contents_of(const GpuRow& row) noexcept {
   std::uint64_t hash = 0;
@@ -92,10 +80,14 @@ std::vector<RowTrace> boards_of(Traces rows, const RoundPiece& piece, std::size_
 
 }  // namespace
 
-void RowAssigner::doubt(Outcome outcome, const char* reason) {
+void RowAssigner::doubt(Outcome outcome, std::string_view reason) {
   if (outcome <= outcome_) return;
   outcome_ = outcome;
   reason_ = reason;
+}
+
+void RowAssigner::doubt_order() {
+  doubt(Outcome::unknown, expected_ ? doubt_of(*expected_, "follow no order for long") : kNoOrder);
 }
 
 void RowAssigner::make_room() { rows_.resize(std::max(kRowsAtATime, 2 * row_count_)); }
@@ -110,8 +102,11 @@ void RowAssigner::give(const TakeRows& take) {
 void RowAssigner::end(const TakeRows& take) {
   solve(true, take);
   const bool is_ordered = ordered_rows_ * 10 >= whole_rows_ * 9;
-  if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt(Outcome::unknown, kNoOrder);
-  if (order_ && most_gpus_ < gpus_.value_or(0)) doubt(Outcome::unknown, kOtherCount);
+  if (!is_ordered || assigned_rows_ * 10 < whole_rows_ * 6) doubt_order();
+  if (order_ && expected_ && most_gpus_ != expected_->count) {
+    doubt(Outcome::unknown,
+          doubt_of(*expected_, fmt::format("are of {}", counted(most_gpus_, "GPU"))));
+  }
   for (const Track& track : tracks_) {
     if (!track.place) doubt(Outcome::total_only, kAlike);
   }
@@ -244,10 +239,11 @@ bool RowAssigner::step_over(std::size_t& from) {
 }
 
 void RowAssigner::find_orders(std::size_t from) {
-  const RoundSolution solution = solve_rounds(Traces(traces_).subspan(from), gpus_);
-  const char* const no_count = gpus_ ? kOtherCount : kNoCountOfGpus;
-  if (solution.doubt == RoundDoubt::gpus) doubt(Outcome::unknown, no_count);
-  if (solution.doubt == RoundDoubt::order) doubt(Outcome::unknown, kNoOrder);
+  const RoundSolution solution = solve_rounds(Traces(traces_).subspan(from), expected_);
+  if (solution.doubt == RoundDoubt::gpus) {
+    doubt(Outcome::unknown, expected_ ? doubt_of(*expected_, "do not fit") : kNoCountOfGpus);
+  }
+  if (solution.doubt == RoundDoubt::order) doubt_order();
   if (solution.lacks_gpus) doubt(Outcome::total_only, kAlike);
   for (RoundPiece piece : solution.pieces) {
     piece.begin += from;
@@ -328,7 +324,8 @@ std::vector<std::size_t> RowAssigner::link(const RoundPiece& piece, std::size_t 
     tracks_.resize(std::max(tracks_.size(), n));
     return tracks;
   }
-  if (continues(piece, begin)) return order_->tracks;
+  const bool is_only_one = expected_ && expected_->count == 1 && n == order_->model.gpus();
+  if (is_only_one || continues(piece, begin)) return order_->tracks;
   const std::vector<RowTrace> now = boards_of(traces_, piece, begin, end, next.first);
   std::vector<RowTrace> before;
   for (const std::size_t track : order_->tracks) before.push_back(tracks_[track].settled());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run_monitor/rounds/board_links.hpp"
@@ -36,7 +37,7 @@ class RowAssigner {
   };
 
   /// The number of GPUs, where something else shows it; before the first row.
-  void expect_gpus(std::size_t gpus) { gpus_ = gpus; }
+  void expect_gpus(const ExpectedGpus& expected) { expected_ = expected; }
 
   /// Room for the next row, which may be of another line. `add` takes it.
   [[nodiscard]] GpuRow& next_row() {
@@ -129,9 +130,10 @@ class RowAssigner {
   /// True if the writer may have stopped since the last row that was assigned.
   [[nodiscard]] bool is_after_break(std::size_t begin) const;
   void emit(std::size_t traces, const TakeRows& take);
-  void doubt(Outcome outcome, const char* reason);
+  void doubt(Outcome outcome, std::string_view reason);
+  void doubt_order();
 
-  std::optional<std::size_t> gpus_;
+  std::optional<ExpectedGpus> expected_;
   std::vector<GpuRow> rows_;               ///< that wait and the next one, then unused
   std::size_t row_count_ = 0;              ///< of those that are used
   std::vector<RowTrace> traces_;           ///< of those that are whole

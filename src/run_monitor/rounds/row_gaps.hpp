@@ -29,6 +29,10 @@ class RowGaps {
     [[nodiscard]] std::optional<double> weight() const noexcept {
       return kind == GapKind::usual ? std::optional(static_cast<double>(length_ms)) : std::nullopt;
     }
+    /// More than two rows are missing.
+    [[nodiscard]] bool lacks_rows() const noexcept {
+      return kind == GapKind::usual && length_ms * 2 > usual_ms * 7;
+    }
   };
 
   /// A row of `time_ms`, whatever that is counted from.

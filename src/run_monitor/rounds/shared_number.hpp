@@ -14,8 +14,26 @@
 
 namespace wattle {
 
-/// Takes the rows of a number, where nothing else names the GPU. Memory does not grow with them.
-/// Threads: one at a time.
+/// Figures that change slowly, or never.
+struct SlowFigures {
+  std::optional<std::int64_t> time_ms{};
+  double temperature = -1.0;  ///< below 0: unknown, as `used_mib`
+  double used_mib = -1.0;
+};
+
+/// True if they may be of one GPU at nearly the same time.
+[[nodiscard]] inline bool are_like(const SlowFigures& one, const SlowFigures& other) noexcept {
+  constexpr double kDegrees = 3.0;
+  constexpr double kOfMemory = 0.05;
+  const bool has_memory = one.used_mib >= 0.0 && other.used_mib >= 0.0;
+  const double most_mib = std::max({1.0, one.used_mib, other.used_mib});
+  if (has_memory && std::abs(one.used_mib - other.used_mib) > kOfMemory * most_mib) return false;
+  const bool has_temperature = one.temperature >= 0.0 && other.temperature >= 0.0;
+  return !has_temperature || std::abs(one.temperature - other.temperature) < kDegrees;
+}
+
+/// Takes the rows of a name that two machines may have given: of anything but a UUID. Memory does
+/// not grow with them. Threads: one at a time.
 class SharedNumber {
  public:
   void add(const GpuRow& row) noexcept;
@@ -23,14 +41,6 @@ class SharedNumber {
   [[nodiscard]] std::string evidence() const;
 
  private:
-  /// Figures that change slowly, or never.
-  struct SlowFigures {
-    std::optional<std::int64_t> time_ms{};
-    double temperature = -1.0;  ///< below 0: unknown, as `used_mib`
-    double used_mib = -1.0;
-  };
-  [[nodiscard]] static bool is_like(const SlowFigures& one, const SlowFigures& other) noexcept;
-
   std::optional<double> total_mib_;
   std::optional<double> other_total_mib_;
   std::uint32_t model_ = 0;
@@ -41,16 +51,6 @@ class SharedNumber {
   SlowFigures last_;
   SlowFigures before_last_;
 };
-
-inline bool SharedNumber::is_like(const SlowFigures& one, const SlowFigures& other) noexcept {
-  constexpr double kDegrees = 3.0;
-  constexpr double kOfMemory = 0.05;
-  const bool has_memory = one.used_mib >= 0.0 && other.used_mib >= 0.0;
-  const double most_mib = std::max({1.0, one.used_mib, other.used_mib});
-  if (has_memory && std::abs(one.used_mib - other.used_mib) > kOfMemory * most_mib) return false;
-  const bool has_temperature = one.temperature >= 0.0 && other.temperature >= 0.0;
-  return !has_temperature || std::abs(one.temperature - other.temperature) < kDegrees;
-}
 
 inline void SharedNumber::add(const GpuRow& row) noexcept {
   if (row.memory_total.is_number()) {
@@ -66,7 +66,7 @@ inline void SharedNumber::add(const GpuRow& row) noexcept {
                            .temperature = row.temperature.value_or(kUnknown),
                            .used_mib = row.memory.value_or(kUnknown)};
   if (now.time_ms && last_.time_ms && *now.time_ms < *last_.time_ms) ++back_;
-  if (++rows_ > 2 && !is_like(now, last_) && is_like(now, before_last_)) ++alternate_;
+  if (++rows_ > 2 && !are_like(now, last_) && are_like(now, before_last_)) ++alternate_;
   before_last_ = std::exchange(last_, now);
 }
 

@@ -58,7 +58,7 @@ void GpuCsv::take_named(std::string_view line) {
   note_row(row, line);
   if (has_names()) {
     CsvGpu* const gpu = row.is_good() ? named_gpu() : nullptr;
-    if (gpu != nullptr && !reader_.has_uuid()) gpu->shared.add(row);
+    if (gpu != nullptr && !reader_.is_unique()) gpu->shared.add(row);
     count(gpu, row);
     return;
   }
@@ -86,23 +86,24 @@ void GpuCsv::count_unassigned(const GpuRow& row) {
   if (!row.is_good()) return;
   ++unassigned_rows_;
   unassigned_.add(row, std::nullopt);
-  for (CsvGpu& gpu : gpus_) gpu.possible.add(row.power);
+  for (CsvGpu& gpu : gpus_) gpu.between.powers.add(row.power);
 }
 
 void GpuCsv::count(CsvGpu* gpu, const GpuRow& row) {
   count_row(gpu != nullptr);
   if (gpu == nullptr) return;
+  gpu->between.rows = rows() - std::exchange(gpu->counted_rows, rows()) - 1;
   if (gpu->has_pace) {
-    add(*gpu, row, gpu->possible);
-    gpu->possible.are_some = false;
+    add(*gpu, row, gpu->between);
+    gpu->between.powers.are_some = false;
     return;
   }
-  gpu->early.emplace_back(row, std::exchange(gpu->possible, {}));
+  gpu->early.emplace_back(row, std::exchange(gpu->between, {}));
   if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
 }
 
 /// The reference for the first rows is known only after some more.
-void GpuCsv::settle(CsvGpu& gpu) {
+void GpuCsv::settle(CsvGpu& gpu) const {
   std::vector<std::int64_t> times_ms;
   for (const auto& [row, between] : gpu.early) {
     if (row.time_ms) times_ms.push_back(*row.time_ms);
@@ -112,16 +113,22 @@ void GpuCsv::settle(CsvGpu& gpu) {
   for (const auto& [row, between] : std::exchange(gpu.early, {})) add(gpu, row, between);
 }
 
-void GpuCsv::add(CsvGpu& gpu, const GpuRow& row, const PossiblePowers& between) {
+bool GpuCsv::stopped_alone(const RowGaps::RowGap& gap, const RowsBetween& between) const noexcept {
+  // Where all stopped, each of the others has one row in between.
+  return gap.lacks_rows() && has_names() && between.rows > gpus_.size();
+}
+
+void GpuCsv::add(CsvGpu& gpu, const GpuRow& row, const RowsBetween& between) const {
   // Without times all rows count the same.
   std::optional<double> weight = 1.0;
   if (row.time_ms) {
     if (!gpu.first_ms) gpu.first_ms = row.time_ms;
     gpu.last_ms = *row.time_ms;
     if (std::exchange(gpu.order, row.order) != row.order) gpu.gaps.break_off();
-    const RowGaps::RowGap gap = gpu.gaps.next(*row.time_ms);
+    RowGaps::RowGap gap = gpu.gaps.next(*row.time_ms);
+    if (stopped_alone(gap, between)) gap.kind = RowGaps::GapKind::pause;
     weight = gap.weight();
-    gpu.power.add(*row.time_ms, gap, row.power, between);
+    gpu.power.add(*row.time_ms, gap, row.power, between.powers);
   }
   gpu.spreads.add(row, weight);
 }
@@ -171,7 +178,8 @@ std::string GpuCsv::gpus_by() const {
   if (has_names()) return std::string(reader_.id_column());
   if (!reader_.has_time()) return {};
   const std::string order = "order of rows";
-  return count_evidence_.empty() ? order : order + ", " + count_evidence_;
+  if (!expected_) return order;
+  return order + (expected_->is_given ? ", --gpus-in-file" : ", their number from hw_dmon.csv");
 }
 
 Seconds GpuCsv::absence_of(std::size_t gpu) const {
@@ -202,15 +210,14 @@ Seconds GpuCsv::absence_of(std::size_t gpu) const {
 }
 
 std::string GpuCsv::shared_number() const {
-  if (reader_.has_uuid()) return {};
   for (const CsvGpu& gpu : gpus_) {
     const std::string evidence = gpu.shared.evidence();
     if (evidence.empty()) continue;
+    const bool is_number = reader_.has_index() && gpu.key == gpu.name;
     return fmt::format(
-        "the rows of index {} are of more than one GPU ({}): no figures per GPU, no energy; log "
-        "with "
+        "the rows of {} {} are of more than one GPU ({}): no figures per GPU, no energy; log with "
         "--query-gpu=uuid,...",
-        printable(gpu.name), evidence);
+        is_number ? "index" : reader_.id_column(), printable(gpu.key), evidence);
   }
   return {};
 }

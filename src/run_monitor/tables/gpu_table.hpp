@@ -29,12 +29,12 @@ class GpuCsv : RowCounts {
   void end();
 
   /// How many GPUs the rows are of, where something else shows it; before the first line.
-  /// `evidence`: what that is.
-  void expect_gpus(std::size_t gpus, std::string evidence) {
-    is_of_one_gpu_ = gpus == 1;
-    assigner_.expect_gpus(gpus);
-    count_evidence_ = std::move(evidence);
+  void expect_gpus(const ExpectedGpus& expected) {
+    expected_ = expected;
+    assigner_.expect_gpus(expected);
   }
+  /// Whose a row is does not matter; before the first line.
+  void take_for_one_gpu() noexcept { is_for_one_gpu_ = true; }
 
   using RowCounts::bad_rows;
   using RowCounts::rows;
@@ -46,20 +46,26 @@ class GpuCsv : RowCounts {
   [[nodiscard]] std::string note() const { return reader_.note(); }
 
  private:
+  /// The rows since the last one of a GPU.
+  struct RowsBetween {
+    PossiblePowers powers{};  ///< of those that may be its own
+    std::uint64_t rows = 0;   ///< of all GPUs
+  };
   struct CsvGpu {
     std::string key{};   ///< its UUID, or what the table has instead
     std::string name{};  ///< its number, or the key
     GpuStatistics spreads{};
     RowGaps gaps{};
     TablePower power{};
-    PossiblePowers possible{};  ///< since its last row
+    RowsBetween between{};
+    std::uint64_t counted_rows = 0;  ///< of the table, up to its last one
     /// Until it is known how often rows come.
-    std::vector<std::pair<GpuRow, PossiblePowers>> early{};
+    std::vector<std::pair<GpuRow, RowsBetween>> early{};
     bool has_pace = false;
     std::optional<std::int64_t> first_ms{};
     std::int64_t last_ms = 0;
     std::uint32_t order = 0;  ///< of its last row
-    SharedNumber shared{};    ///< where a number is all that names it
+    SharedNumber shared{};    ///< where it has no UUID
   };
 
   void take_row(std::string_view line);
@@ -83,8 +89,11 @@ class GpuCsv : RowCounts {
   void count(CsvGpu* gpu, const GpuRow& row);
   void count_assigned(const GpuRow& row);
   void count_unassigned(const GpuRow& row);
-  static void settle(CsvGpu& gpu);
-  static void add(CsvGpu& gpu, const GpuRow& row, const PossiblePowers& between);
+  void settle(CsvGpu& gpu) const;
+  void add(CsvGpu& gpu, const GpuRow& row, const RowsBetween& between) const;
+  /// True if rows of a GPU are missing while those of others went on.
+  [[nodiscard]] bool stopped_alone(const RowGaps::RowGap& gap,
+                                   const RowsBetween& between) const noexcept;
   /// Null where there are too many.
   [[nodiscard]] CsvGpu* gpu_at(std::size_t place) {
     return place < gpus_.size() ? &gpus_[place] : new_gpu_at(place);
@@ -95,7 +104,7 @@ class GpuCsv : RowCounts {
   [[nodiscard]] std::string name_of(std::size_t gpu) const;
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
-  /// The evidence that rows of one number are of several GPUs; empty if there is none.
+  /// The evidence that rows of one name are of several GPUs; empty if there is none.
   [[nodiscard]] std::string shared_number() const;
   [[nodiscard]] std::string gpus_by() const;
   [[nodiscard]] bool has_names() const noexcept {
@@ -103,15 +112,15 @@ class GpuCsv : RowCounts {
   }
   /// Nothing but the rows shows whose they are.
   [[nodiscard]] bool guesses_gpus() const noexcept {
-    return !has_names() && !is_of_one_gpu_ && reader_.has_time();
+    return !has_names() && !is_for_one_gpu_ && reader_.has_time();
   }
 
   GpuRowReader reader_;
   std::uint64_t readable_ = 0;
   std::vector<CsvGpu> gpus_;
   RowAssigner assigner_;
-  bool is_of_one_gpu_ = false;  ///< something else shows it
-  std::string count_evidence_;
+  bool is_for_one_gpu_ = false;
+  std::optional<ExpectedGpus> expected_;
   std::optional<std::int64_t> first_ms_{};  ///< of a row that is whole
   std::int64_t last_ms_ = 0;
   GpuStatistics unassigned_;  ///< of rows whose GPU is not known

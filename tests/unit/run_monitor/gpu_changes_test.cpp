@@ -57,6 +57,76 @@ TEST(ChangingGpus, AreUnknownForAsLongAsTheyHaveNoRows) {
   EXPECT_EQ(table.all.energy_unknown, Seconds(90.0));
 }
 
+/// Rows of GPU 0, and of GPU 1 but for some, one each `period_s`; then the figures of GPU 1.
+GpuSummary second_of(int period_s, int rounds, int from, int to, bool stops_alone = true) {
+  std::vector<std::string> lines = {"timestamp, index, power.draw [W]"};
+  for (int i = 0; i <= rounds; ++i) {
+    const bool is_there = i < from || i >= to;
+    const std::string time = row_of(1000 * period_s * i, kWeak).substr(0, 23);
+    if (is_there || stops_alone) lines.push_back(time + ", 0, 300");
+    if (is_there) lines.push_back(time + ", 1, 100");
+  }
+  return table_of_gpus(lines).gpus.at(1);
+}
+
+TEST(ChangingGpus, AreUnknownWhereTheirRowsStopWhileThoseOfOthersGoOn) {
+  // Nine periods: were all without rows, the last power would be held.
+  GpuSummary gpu = second_of(10, 200, 101, 109);
+  EXPECT_EQ(gpu.energy_unknown, Seconds(90.0));
+  EXPECT_EQ(gpu.energy, Joules(191.0 * 1000.0));
+  gpu = second_of(1, 300, 101, 190);
+  EXPECT_EQ(gpu.energy_unknown, Seconds(90.0));
+  gpu = second_of(10, 12, 2, 8);
+  EXPECT_EQ(gpu.energy_unknown, Seconds(70.0)) << "a short table too";
+}
+
+TEST(ChangingGpus, HoldTheirPowerWhereARowOrTwoAreMissing) {
+  for (const int to : {102, 103}) {
+    const GpuSummary gpu = second_of(10, 200, 101, to);
+    EXPECT_EQ(gpu.energy_unknown, Seconds(0.0)) << to;
+    EXPECT_EQ(gpu.energy, Joules(200.0 * 1000.0)) << to;
+  }
+}
+
+TEST(ChangingGpus, HoldTheirPowerWhereTheWriterStopped) {
+  const GpuSummary gpu = second_of(10, 200, 101, 109, false);
+  EXPECT_EQ(gpu.energy_unknown, Seconds(0.0));
+  EXPECT_EQ(gpu.energy, Joules(200.0 * 1000.0));
+}
+
+TEST(ChangingGpus, AreTheSameByTheirUuidUnderAnotherIndex) {
+  // GPU-a falls off the bus: GPU-b is index 0 from then on.
+  std::vector<std::string> lines = {"timestamp, index, uuid, power.draw [W]"};
+  for (int i = 0; i <= 20; ++i) {
+    const std::string time = row_of(1000 * i, kWeak).substr(0, 23);
+    if (i <= 10) lines.push_back(time + ", 0, GPU-a, 500");
+    lines.push_back(time + (i <= 10 ? ", 1, GPU-b, 100" : ", 0, GPU-b, 100"));
+  }
+  const GpuTable table = table_of_gpus(lines);
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_EQ(table.gpus[0].energy, Joules(5000.0));
+  EXPECT_EQ(table.gpus[0].energy_unknown, Seconds(10.0));
+  EXPECT_EQ(table.gpus[1].energy, Joules(2000.0));
+  EXPECT_EQ(table.gpus[1].power_watts_max, 100.0);
+}
+
+TEST(ChangingGpus, AreFoundAgainByTheirModel) {
+  std::vector<std::string> lines = {"timestamp, name, power.draw [W]"};
+  for (int i = 0; i < 200; ++i) {
+    const int begin_ms = 1000 * i + (i < 100 ? 0 : 37'000);
+    for (int k = 0; k < 2; ++k) {
+      const bool is_first = (k == 0) == (i < 100);
+      lines.push_back(row_of(begin_ms + 4 * k, kWeak).substr(0, 23) +
+                      (is_first ? ", NVIDIA A100, 100" : ", NVIDIA L40S, 300"));
+    }
+  }
+  const GpuTable table = table_of_gpus(lines);
+  ASSERT_THAT(table.gpus, SizeIs(2)) << table.problem;
+  EXPECT_EQ(table.gpus[0].power_watts_max, 100.0);
+  EXPECT_NEAR(table.gpus[0].energy->si(), 100.0 * 198.0, 500.0);
+  EXPECT_NEAR(table.gpus[1].energy->si(), 300.0 * 198.0, 1500.0);
+}
+
 TEST(ChangingGpus, GetNoRowOfTheOneThatComesBeforeThem) {
   std::vector<std::string> lines;
   for (int i = 0; i <= 200; ++i) {

@@ -292,7 +292,7 @@ TEST(GpuCsv, NamesTheEvidenceForWhichRowsAreOfOneGpu) {
   EXPECT_EQ(csv_of({"timestamp, index, power.draw [W]"}).result().gpus_by, "index");
   EXPECT_EQ(csv_of({}).result().gpus_by, "order of rows");
   GpuCsv counted;
-  counted.expect_gpus(2, "--gpus-in-file");
+  counted.expect_gpus({.count = 2});
   counted.end();
   EXPECT_EQ(counted.result().gpus_by, "order of rows, --gpus-in-file");
 }
@@ -327,6 +327,7 @@ TEST(GpuCsv, SaysWhereItCannotDistinguishGpus) {
   }
   const GpuTable mixed = csv_of(lines).result();
   EXPECT_THAT(mixed.problem, HasSubstr("which GPU a row is of is unknown"));
+  EXPECT_THAT(mixed.problem, HasSubstr("--gpus-in-file N"));
   EXPECT_THAT(mixed.gpus, IsEmpty());
   EXPECT_FALSE(mixed.all.energy);
   EXPECT_EQ(mixed.all.power_watts_mean, 100.0);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fakes/temp_folder.hpp"
@@ -211,13 +212,17 @@ struct Host {
   int temperature = 60;
 };
 
-ResourceSummary summary_of_hosts(const std::vector<Host>& hosts) {
-  std::string text = "timestamp, index, memory.used, memory.total, power.draw, temperature.gpu\n";
+/// `name`: the column that names the GPUs, and what each host has in it.
+ResourceSummary summary_of_hosts(const std::vector<Host>& hosts,
+                                 const std::pair<std::string, std::string>& name = {"index", "0"}) {
+  std::string text =
+      "timestamp, " + name.first + ", memory.used, memory.total, power.draw, temperature.gpu\n";
   for (int i = 0; i < 40; ++i) {
     for (const Host& host : hosts) {
       const int ms = 10'000 + 1000 * i + host.late_ms;
-      text += fmt::format("2026/03/02 09:15:{:02}.{:03}, 0, {}, {}, 300, {}\n", ms / 1000 % 60,
-                          ms % 1000, host.used_mib, host.total_mib, host.temperature + i / 20);
+      text += fmt::format("2026/03/02 09:15:{:02}.{:03}, {}, {}, {}, 300, {}\n", ms / 1000 % 60,
+                          ms % 1000, name.second, host.used_mib, host.total_mib,
+                          host.temperature + i / 20);
     }
   }
   return summary_of(text);
@@ -237,6 +242,34 @@ TEST(SummaryOfFile, DoesNotTakeTheGpusOfTwoHostsForOne) {
   expect_withheld({.late_ms = -2500}, "times go back again and again");
   expect_withheld({.late_ms = 300, .temperature = 50}, "alternate from row to row");
   expect_withheld({.late_ms = 300, .used_mib = 18'000}, "alternate from row to row");
+}
+
+TEST(SummaryOfFile, DoesNotTakeTheGpusOfTwoHostsForOneByANameThatBothGive) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"pci.bus_id", "00000000:01:00.0"}, {"index, pci.bus_id", "0, 00000000:01:00.0"},
+      {"index, serial", "0, 0"},          {"index, serial", "0, [N/A]"},
+      {"serial", "1320020000001"},        {"index, uuid", "0, [N/A]"}};
+  for (const auto& name : names) {
+    SCOPED_TRACE(name.first + ": " + name.second);
+    EXPECT_EQ(summary_of_hosts({{}}, name).files[0].problem, "");
+    const ResourceSummary summary =
+        summary_of_hosts({{}, {.late_ms = 300, .total_mib = 24564}}, name);
+    EXPECT_FALSE(summary.energy);
+    EXPECT_THAT(summary.files[0].problem, HasSubstr("memory.total is 81559 and 24564 MiB"));
+  }
+  const ResourceSummary summary =
+      summary_of_hosts({{}, {.late_ms = 300, .temperature = 50}}, names[0]);
+  EXPECT_THAT(summary.files[0].problem,
+              HasSubstr("the rows of pci.bus_id 00000000:01:00.0 are of more than one GPU"));
+}
+
+TEST(SummaryOfFile, DoesNotTakeGpusOfTwoNamesForOne) {
+  std::string text = "timestamp, index, name, power.draw [W]\n";
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("2026/03/02 09:15:{:02}.000, 0, {}, 300\n", 10 + i,
+                        i % 2 == 0 ? "NVIDIA A100" : "NVIDIA H100");
+  }
+  EXPECT_THAT(summary_of(text).files[0].problem, HasSubstr("(the name changes)"));
 }
 
 TEST(SummaryOfFile, SaysWhyMostRowsAreDamaged) {
