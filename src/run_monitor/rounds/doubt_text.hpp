@@ -25,6 +25,9 @@ inline constexpr const char* kAlike =
 inline constexpr const char* kNoFirst =
     "the times of the rows do not show which GPU is the first: only the total of all GPUs is "
     "known; log with --query-gpu=index,...";
+inline constexpr const char* kSwapped =
+    "two GPUs seem to have changed places: only the total of all GPUs is known; log with "
+    "--query-gpu=index,...";
 
 /// `rows`: how they differ from the expected number of GPUs.
 [[nodiscard]] inline std::string doubt_of(const ExpectedGpus& expected, std::string_view rows) {

@@ -110,6 +110,7 @@ void RowAssigner::end(const TakeRows& take) {
   for (const Track& track : tracks_) {
     if (!track.place) doubt(Outcome::total_only, kAlike);
   }
+  if (swaps_.is_found()) doubt(Outcome::total_only, kSwapped);
 }
 
 void RowAssigner::read_traces() {
@@ -171,6 +172,7 @@ void RowAssigner::assign(std::size_t trace, std::size_t position, bool is_sure) 
   GpuRow& row = row_of(trace);
   row.order = unlinked_orders_;
   if (is_sure) row.track = static_cast<std::uint32_t>(track);
+  note_jump(track, traces_[trace]);
   tracks_[track].add(traces_[trace]);
   order_->last_position = position;
   order_->last = traces_[trace];
@@ -190,6 +192,7 @@ std::size_t RowAssigner::follow(std::size_t from) {
     const std::size_t track = order.tracks[place];
     if (!is_usual(row, *last, position, tracks_[track])) break;
     order.memory.add(place, row);
+    note_jump(track, row);
     tracks_[track].add(row);
     positions_[from] = position;
     row_of(from).track = static_cast<std::uint32_t>(track);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "run_monitor/rounds/board_links.hpp"
+#include "run_monitor/rounds/place_swaps.hpp"
 #include "run_monitor/rounds/round_model.hpp"
 #include "run_monitor/rounds/round_solver.hpp"
 #include "run_monitor/tables/table_figures.hpp"
@@ -113,6 +114,15 @@ class RowAssigner {
   /// True for a row of that position and track, in its time after `last`.
   [[nodiscard]] bool is_usual(const RowTrace& row, const RowTrace& last, std::size_t position,
                               const Track& track) const noexcept;
+  /// Before a row is added to a track.
+  void note_jump(std::size_t track, const RowTrace& row) {
+    const RowTrace& last = tracks_[track].last();
+    if (last.used_mib == row.used_mib && last.total_mib == row.total_mib &&
+        last.model == row.model) {
+      return;
+    }
+    swaps_.add(track, last, row, order_->model.period_ms());
+  }
   void assign(std::size_t trace, std::size_t position, bool is_sure);
   [[nodiscard]] GpuRow& row_of(std::size_t trace) noexcept { return rows_[trace_rows_[trace]]; }
   /// Looks for the order of the rows from `from` on, again.
@@ -143,6 +153,7 @@ class RowAssigner {
   std::size_t next_ = 0;                   ///< after the last trace that was assigned
   std::vector<Track> tracks_;
   std::optional<Order> order_;
+  PlaceSwaps swaps_;
   std::uint32_t unlinked_orders_ = 0;
   std::size_t most_gpus_ = 0;  ///< of an order
   std::uint64_t whole_rows_ = 0;

@@ -81,14 +81,27 @@ class Writer {
   explicit Writer(std::uint64_t seed) : random_(seed) {}
 
   GeneratedLog write() {
-    GeneratedLog log;
     const std::size_t n = choose();
-    kind_ = static_cast<Irregularity>(random_.below(kIrregularities.size()));
+    kind_ = static_cast<Irregularity>(random_.below(kDrawnIrregularities));
     while (n == 1 && (kind_ == Irregularity::leaves || kind_ == Irregularity::comes_late ||
                       kind_ == Irregularity::leaves_and_returns)) {
-      kind_ = static_cast<Irregularity>(random_.below(kIrregularities.size()));
+      kind_ = static_cast<Irregularity>(random_.below(kDrawnIrregularities));
     }
+    return log_of(n);
+  }
+
+  GeneratedLog write_swapped() {
+    std::size_t n = choose();
+    while (n == 1) n = choose();
+    kind_ = Irregularity::two_swap;
+    return log_of(n);
+  }
+
+ private:
+  GeneratedLog log_of(std::size_t n) {
+    GeneratedLog log;
     write_rows();
+    log.may_be_mixed = kind_ == Irregularity::two_swap && are_alike_;
     log.kind = kind_;
     cut();
     const std::vector<Row> written = rows_;
@@ -104,7 +117,6 @@ class Writer {
     return log;
   }
 
- private:
   std::size_t choose() {
     const std::size_t n = random_.chance(0.5) ? 1 + random_.below(16)
                                               : random_.one_of<std::size_t>({1, 2, 2, 4, 4, 8, 8});
@@ -212,6 +224,7 @@ class Writer {
         if (kind_ == Irregularity::comes_late) is_there[who] = true;
       }
       if (kind_ == Irregularity::leaves_and_returns && round == returns_at) is_there[who] = true;
+      if (kind_ == Irregularity::two_swap && round == changes_at) swap_two(order, who);
       const bool ends_here = is_restart && round == changes_at;
       const std::size_t last_of_round = ends_here ? random_.below(n) : n;
       for (Board& board : boards_) step(board, now_ms * 1e-3, now_ms * 1e-3 - last_s);
@@ -239,6 +252,18 @@ class Writer {
         }
       }
     }
+  }
+
+  void swap_two(std::vector<std::size_t>& order, std::size_t place) {
+    const std::size_t other = (place + 1 + random_.below(order.size() - 1)) % order.size();
+    std::swap(order[place], order[other]);
+    const Board& one = boards_[order[place]];
+    const Board& two = boards_[order[other]];
+    const double most_mib = std::max(one.used_mib, two.used_mib);
+    const bool has_steady_memory =
+        one.used_mib == one.other_used_mib && two.used_mib == two.other_used_mib;
+    are_alike_ = one.total_mib == two.total_mib &&
+                 !(has_steady_memory && std::abs(one.used_mib - two.used_mib) > 0.05 * most_mib);
   }
 
   [[nodiscard]] double pause_ms() const {
@@ -325,6 +350,7 @@ class Writer {
   double period_ms_ = 1000;
   bool is_absolute_ = true;
   const char* likeness_text_ = "";
+  bool are_alike_ = false;  ///< two that change places
   std::vector<Board> boards_;
   std::vector<Row> rows_;
   std::optional<Row> torn_;  ///< after the last one
@@ -333,5 +359,7 @@ class Writer {
 }  // namespace
 
 GeneratedLog generated_log(std::uint64_t seed) { return Writer(seed).write(); }
+
+GeneratedLog swapped_log(std::uint64_t seed) { return Writer(seed).write_swapped(); }
 
 }  // namespace wattle::test
