@@ -50,6 +50,15 @@ inline std::uint64_t commas_in(const char* bytes, std::size_t count, std::size_t
   return commas;
 }
 
+/// A name may be in quotes in a table that has no others.
+std::string_view unquoted(std::string_view cell) noexcept {
+  std::string_view text = trimmed(cell);
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"') {
+    text = trimmed(text.substr(1, text.size() - 2));
+  }
+  return text;
+}
+
 }  // namespace
 
 // The first part is the short one: a time, which has no comma. So all commas are found in one part,
@@ -115,6 +124,7 @@ bool GpuRowReader::take_header(std::string_view line) {
   found.temperature = place({"temperature.gpu"});
   found.name = place({"name", "gpu_name"});
   found.index = place({"index"});
+  found.host = place({"hostname", "host", "node", "nodename", "machine"});
   const auto* const id =
       std::ranges::find_if(kIds, [&](std::string_view name) { return place({name}) != kNone; });
   if (id != kIds.end()) {
@@ -189,15 +199,16 @@ Cell GpuRowReader::power() noexcept {
   return {};
 }
 
-std::string_view GpuRowReader::index() const noexcept { return trimmed(cell(columns_.index)); }
+std::string_view GpuRowReader::index() const noexcept { return unquoted(cell(columns_.index)); }
+std::string_view GpuRowReader::host() const noexcept { return unquoted(cell(columns_.host)); }
 std::string_view GpuRowReader::uuid() const noexcept {
-  const std::string_view text = trimmed(cell(columns_.uuid));
+  const std::string_view text = unquoted(cell(columns_.uuid));
   // [N/A]; and the 0 of boards without a serial number.
   const bool is_none =
       text.starts_with('[') || text.find_first_not_of('0') == std::string_view::npos;
   return is_none ? std::string_view() : text;
 }
-std::string_view GpuRowReader::place() const noexcept { return trimmed(cell(columns_.place)); }
+std::string_view GpuRowReader::place() const noexcept { return unquoted(cell(columns_.place)); }
 
 std::string GpuRowReader::why_bad(std::string_view line) const {
   if (has_header_ && !has_figures()) {

@@ -36,6 +36,8 @@ class GpuRowReader {
   [[nodiscard]] std::string_view uuid() const noexcept;
   /// The PCI address or else the number, beside a serial number; else empty.
   [[nodiscard]] std::string_view place() const noexcept;
+  /// The machine of the last row; empty if there is no such column.
+  [[nodiscard]] std::string_view host() const noexcept;
   /// The last row has a UUID, which no two GPUs have.
   [[nodiscard]] bool is_unique() const noexcept {
     return columns_.id_name.ends_with("uuid") && !uuid().empty();
@@ -84,6 +86,7 @@ class GpuRowReader {
     std::size_t index = kNone;
     std::size_t uuid = kNone;
     std::size_t place = kNone;
+    std::size_t host = kNone;
     std::string_view id_name{};  ///< of `uuid`
   };
 

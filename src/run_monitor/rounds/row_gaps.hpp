@@ -22,7 +22,7 @@ class RowGaps {
   struct RowGap {
     GapKind kind = GapKind::first;
     std::int64_t length_ms = 0;
-    std::int64_t usual_ms = 0;  ///< of a usual gap or a pause: what most gaps have
+    std::int64_t usual_ms = 0;  ///< but for the first: what most gaps have
 
     /// For how much the row counts in a mean: the time since the row before, in ms. Absent where
     /// nobody knows.
@@ -41,7 +41,9 @@ class RowGaps {
     last_ms_ = time_ms;
     if (!last) return {};
     const std::int64_t length_ms = time_ms - *last;
-    if (length_ms <= 0) return {.kind = GapKind::back, .length_ms = length_ms};
+    if (length_ms <= 0) {
+      return {.kind = GapKind::back, .length_ms = length_ms, .usual_ms = pace_ms_};
+    }
     keep(length_ms);
     bool is_pause = is_long(length_ms);
     if (count_ < kRecent || next_ == 0 || is_pause) {

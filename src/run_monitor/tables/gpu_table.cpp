@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -21,11 +22,26 @@ constexpr const char* kTooFewRows =
     "a GPU that left or came has too few rows for its energy, and which rows are its own is "
     "unknown: no figures per GPU, no energy; log with --query-gpu=index,...";
 
+constexpr const char* kMixedNames =
+    "some rows name their GPU and others do not (a later header has other columns): no figures per "
+    "GPU, no energy; split the file at that header";
+
+/// The same for a name in all its spellings: tools differ in the case of UUIDs, and in the zeros
+/// at the start of PCI addresses and serial numbers.
+std::string spelling_of(std::string_view key) {
+  std::string text = lower(key);
+  return text.erase(0, std::min(text.find_first_not_of('0'), text.size()));
+}
+
 }  // namespace
 
 void GpuCsv::take(std::string_view line) {
   const bool may_be_header = !line.empty() && !is_digit(line[0]);
-  if (may_be_header && reader_.take_header(line)) return;
+  const bool had_names = has_names();
+  if (may_be_header && reader_.take_header(line)) {
+    mixes_names_ = mixes_names_ || (readable_ > 0 && had_names != has_names());
+    return;
+  }
   take_row(line);
 }
 
@@ -127,10 +143,26 @@ void GpuCsv::add(CsvGpu& gpu, const GpuRow& row, const RowsBetween& between) con
     if (std::exchange(gpu.order, row.order) != row.order) gpu.gaps.break_off();
     RowGaps::RowGap gap = gpu.gaps.next(*row.time_ms);
     if (stopped_alone(gap, between)) gap.kind = RowGaps::GapKind::pause;
+    if (gap.length_ms < 0) note_back(gpu, gap, *row.time_ms);
     weight = gap.weight();
     gpu.power.add(*row.time_ms, gap, row.power, between.powers);
   }
   gpu.spreads.add(row, weight);
+}
+
+/// Local time goes back by an hour in autumn. Tables of two machines, or of one run, one after the
+/// other in a file, start again near the first time.
+void GpuCsv::note_back(CsvGpu& gpu, const RowGaps::RowGap& gap, std::int64_t time_ms) noexcept {
+  constexpr std::int64_t kHourMs = 3'600'000;
+  constexpr std::int64_t kFewestRows = 20;
+  const std::int64_t pace_ms = gpu.gaps.pace_ms();
+  const std::int64_t first_ms = gpu.first_ms.value_or(time_ms);
+  const std::int64_t length_ms = time_ms - gap.length_ms - first_ms;
+  const bool is_hour = std::abs(gap.length_ms + kHourMs) < 10 * pace_ms;
+  const bool is_short = length_ms < kFewestRows * pace_ms;
+  if (!is_hour && !is_short && std::abs(time_ms - first_ms) * 10 < length_ms) {
+    gpu.starts_again = true;
+  }
 }
 
 GpuCsv::CsvGpu* GpuCsv::new_gpu_at(std::size_t place) {
@@ -154,17 +186,38 @@ GpuCsv::CsvGpu* GpuCsv::named_gpu() {
   const std::string_view number = reader_.index();
   const std::string_view id = reader_.uuid();
   std::string_view key = id.empty() ? number : id;
-  std::string of_card;
+  std::string of_place;
   if (const std::string_view place = reader_.place(); !id.empty() && !place.empty()) {
-    of_card.append(id).append(" ").append(place);
-    key = of_card;
+    of_place.append(id).append(" ").append(place);
+    key = of_place;
   }
-  if (key.empty() || key.size() > kMostBytes || number.size() > kMostBytes) return nullptr;
+  if (key.empty()) return nullptr;
+  const std::string_view host = reader_.is_unique() ? std::string_view() : reader_.host();
+  if (!host.empty()) {
+    of_place = fmt::format("{}:{}", host, key);
+    key = of_place;
+  }
+  if (key.size() > kMostBytes || number.size() > kMostBytes) return nullptr;
   const auto known = std::ranges::find(gpus_, key, &CsvGpu::key);
   if (known != gpus_.end()) return &*known;
+  if (CsvGpu* const same = same_gpu(key, number)) return same;
   if (gpus_.size() == kMostGpus) return nullptr;
   return &gpus_.emplace_back(
-      CsvGpu{.key = std::string(key), .name = std::string(number.empty() ? key : number)});
+      CsvGpu{.key = std::string(key),
+             .name = std::string(number.empty() || !host.empty() ? key : number),
+             .spelling = spelling_of(key)});
+}
+
+GpuCsv::CsvGpu* GpuCsv::same_gpu(std::string_view key, std::string_view number) {
+  const std::string spelling = spelling_of(key);
+  const auto known = std::ranges::find(gpus_, spelling, &CsvGpu::spelling);
+  if (known != gpus_.end()) return &*known;
+  if (number.empty() || !reader_.is_unique()) return nullptr;
+  const auto by_number = std::ranges::find(gpus_, number, &CsvGpu::key);
+  if (by_number == gpus_.end()) return nullptr;
+  by_number->key = key;
+  by_number->spelling = spelling;
+  return &*by_number;
 }
 
 std::string GpuCsv::name_of(std::size_t gpu) const {
@@ -222,6 +275,17 @@ std::string GpuCsv::shared_number() const {
   return {};
 }
 
+std::string GpuCsv::why_mixed() const {
+  if (is_for_one_gpu_) return {};
+  if (mixes_names_) return kMixedNames;
+  const auto again = std::ranges::find_if(gpus_, &CsvGpu::starts_again);
+  if (again == gpus_.end()) return shared_number();
+  return fmt::format(
+      "the rows{} start again at the time of the first ones: they are of two machines, or twice in "
+      "the file: no figures per GPU, no energy; split the file",
+      has_names() ? fmt::format(" of {} {}", reader_.id_column(), printable(again->name)) : "");
+}
+
 GpuTable GpuCsv::result() const {
   GpuStatistics all = unassigned_;
   for (const CsvGpu& gpu : gpus_) all.add(gpu.spreads);
@@ -231,8 +295,8 @@ GpuTable GpuCsv::result() const {
   table.problem = lacks_time_ ? kNoTimes : assigner_.reason();
   table.gpus_by = gpus_by();
   table.unassigned_rows = unassigned_rows_;
-  if (const std::string shared = shared_number(); !shared.empty()) {
-    table.problem = shared;
+  if (std::string mixed = why_mixed(); !mixed.empty()) {
+    table.problem = std::move(mixed);
     return table;
   }
   if (outcome == RowAssigner::Outcome::unknown) return table;

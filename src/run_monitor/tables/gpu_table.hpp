@@ -52,8 +52,9 @@ class GpuCsv : RowCounts {
     std::uint64_t rows = 0;   ///< of all GPUs
   };
   struct CsvGpu {
-    std::string key{};   ///< its UUID, or what the table has instead
-    std::string name{};  ///< its number, or the key
+    std::string key{};       ///< its UUID, or what the table has instead
+    std::string name{};      ///< its number, or the key
+    std::string spelling{};  ///< the key as all tools would write it
     GpuStatistics spreads{};
     RowGaps gaps{};
     TablePower power{};
@@ -64,8 +65,9 @@ class GpuCsv : RowCounts {
     bool has_pace = false;
     std::optional<std::int64_t> first_ms{};
     std::int64_t last_ms = 0;
-    std::uint32_t order = 0;  ///< of its last row
-    SharedNumber shared{};    ///< where it has no UUID
+    std::uint32_t order = 0;    ///< of its last row
+    SharedNumber shared{};      ///< where it has no UUID
+    bool starts_again = false;  ///< its rows cover the same time twice
   };
 
   void take_row(std::string_view line);
@@ -89,6 +91,7 @@ class GpuCsv : RowCounts {
   void count(CsvGpu* gpu, const GpuRow& row);
   void count_assigned(const GpuRow& row);
   void count_unassigned(const GpuRow& row);
+  static void note_back(CsvGpu& gpu, const RowGaps::RowGap& gap, std::int64_t time_ms) noexcept;
   void settle(CsvGpu& gpu) const;
   void add(CsvGpu& gpu, const GpuRow& row, const RowsBetween& between) const;
   /// True if rows of a GPU are missing while those of others went on.
@@ -99,11 +102,15 @@ class GpuCsv : RowCounts {
     return place < gpus_.size() ? &gpus_[place] : new_gpu_at(place);
   }
   [[nodiscard]] CsvGpu* new_gpu_at(std::size_t place);
+  /// One that has the key in another spelling, or was known by its number alone; or null.
+  [[nodiscard]] CsvGpu* same_gpu(std::string_view key, std::string_view number);
   /// That of the row that is being read; null where it has no name, or there are too many.
   [[nodiscard]] CsvGpu* named_gpu();
   [[nodiscard]] std::string name_of(std::size_t gpu) const;
   /// Before its first row, and after its last one, while there were others.
   [[nodiscard]] Seconds absence_of(std::size_t gpu) const;
+  /// The reason why the rows are not those of one GPU each; empty if there is none.
+  [[nodiscard]] std::string why_mixed() const;
   /// The evidence that rows of one name are of several GPUs; empty if there is none.
   [[nodiscard]] std::string shared_number() const;
   [[nodiscard]] std::string gpus_by() const;
@@ -127,7 +134,8 @@ class GpuCsv : RowCounts {
   std::uint64_t unassigned_rows_ = 0;
   std::optional<std::int64_t> first_unassigned_ms_{};
   std::optional<std::int64_t> last_unassigned_ms_{};
-  bool lacks_time_ = false;  ///< some rows had neither a name nor a time
+  bool mixes_names_ = false;  ///< some rows name their GPU, and others do not
+  bool lacks_time_ = false;   ///< some rows had neither a name nor a time
 };
 
 }  // namespace wattle

@@ -30,6 +30,8 @@ void TablePower::start_or_end(std::int64_t time_ms, const RowGaps::RowGap& gap, 
   if (gap.kind == RowGaps::GapKind::pause || (follows && rows_.empty())) {
     sum_.unknown_ms += gap.length_ms;
   }
+  // The clock was set back: nobody knows how long ago the row before was, but most are that long.
+  if (gap.length_ms < 0) sum_.unknown_ms += gap.usual_ms;
   if (!follows) {
     close(last_ms_);
   } else if (!power.is_number() || rows_.size() >= kMostRows) {
