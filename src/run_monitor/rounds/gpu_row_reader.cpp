@@ -53,7 +53,7 @@ inline std::uint64_t commas_in(const char* bytes, std::size_t count, std::size_t
 /// A name may be in quotes in a table that has no others.
 std::string_view unquoted(std::string_view cell) noexcept {
   std::string_view text = trimmed(cell);
-  if (text.size() > 1 && text.front() == '"' && text.back() == '"') {
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"') [[unlikely]] {
     text = trimmed(text.substr(1, text.size() - 2));
   }
   return text;
@@ -149,6 +149,7 @@ void GpuRowReader::take_columns(const GpuColumns& found) {
     figure->is_scaled = figure->unit.factor != UnitFactor{};
   }
   are_scaled_ = columns_.util.is_scaled || columns_.mem_util.is_scaled || columns_.memory.is_scaled;
+  is_by_uuid_ = columns_.id_name.ends_with("uuid");
   has_other_powers_ = columns_.powers[1].place != kNone || columns_.powers[2].place != kNone;
 }
 

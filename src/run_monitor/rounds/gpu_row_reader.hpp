@@ -38,10 +38,9 @@ class GpuRowReader {
   [[nodiscard]] std::string_view place() const noexcept;
   /// The machine of the last row; empty if there is no such column.
   [[nodiscard]] std::string_view host() const noexcept;
+  [[nodiscard]] bool has_host() const noexcept { return columns_.host != kNone; }
   /// The last row has a UUID, which no two GPUs have.
-  [[nodiscard]] bool is_unique() const noexcept {
-    return columns_.id_name.ends_with("uuid") && !uuid().empty();
-  }
+  [[nodiscard]] bool is_unique() const noexcept { return is_by_uuid_ && !uuid().empty(); }
   [[nodiscard]] bool has_index() const noexcept { return columns_.index != kNone; }
   [[nodiscard]] bool has_uuid() const noexcept { return columns_.uuid != kNone; }
   /// The column that names the GPUs; empty where there is none.
@@ -148,6 +147,7 @@ class GpuRowReader {
   bool has_figures_ = true;
   bool are_scaled_ = false;  ///< the shares, or the memory
   bool has_other_powers_ = false;
+  bool is_by_uuid_ = false;
   std::array<std::uint64_t, kPowers.size()> power_rows_{};  ///< rows by the column of their power
   std::string refused_;                                     ///< columns whose unit is not known
 };

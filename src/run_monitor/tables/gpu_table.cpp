@@ -192,7 +192,8 @@ GpuCsv::CsvGpu* GpuCsv::named_gpu() {
     key = of_place;
   }
   if (key.empty()) return nullptr;
-  const std::string_view host = reader_.is_unique() ? std::string_view() : reader_.host();
+  const bool has_host = reader_.has_host() && !reader_.is_unique();
+  const std::string_view host = has_host ? reader_.host() : std::string_view();
   if (!host.empty()) {
     of_place = fmt::format("{}:{}", host, key);
     key = of_place;
