@@ -1,4 +1,6 @@
 // `wattle summary`, of folders that a run monitor left.
+#include <fmt/format.h>
+
 #include "command.hpp"
 
 namespace wattle::integration {
