@@ -19,6 +19,9 @@
 namespace wattle {
 namespace {
 
+/// The library's "no value", 2^32 - 1 mW, as some tools print it: with and without digits after the
+/// point.
+constexpr double kNoPowerW = 4294967.0;
 constexpr std::size_t kMostShown = 40;  // bytes of a cell in a message
 
 /// Columns that name a GPU, the surest first.
@@ -180,6 +183,9 @@ void GpuRowReader::read(std::string_view line, GpuRow& row) noexcept {
     row.memory_total = evidence_in(columns_.memory_total);
   }
   row.power = has_other_powers_ ? power() : cell_of(columns_.powers[0]);
+  if (row.power.value_or(0.0) >= kNoPowerW) [[unlikely]] {
+    if (row.power.value() < kNoPowerW + 1.0) row.power = {};
+  }
   row.temperature = evidence_in(columns_.temperature);
   row.model = columns_.name == kNone ? 0 : model();
 }

@@ -26,11 +26,15 @@ constexpr const char* kMixedNames =
     "some rows name their GPU and others do not (a later header has other columns): no figures per "
     "GPU, no energy; split the file at that header";
 
-/// The same for a name in all its spellings: tools differ in the case of UUIDs, and in the zeros
-/// at the start of PCI addresses and serial numbers.
+/// The same for a name in all its spellings: tools differ in the case of UUIDs, in the zeros at the
+/// start of PCI addresses and serial numbers, and make a floating-point number of an index.
 std::string spelling_of(std::string_view key) {
   std::string text = lower(key);
-  return text.erase(0, std::min(text.find_first_not_of('0'), text.size()));
+  text.erase(0, std::min(text.find_first_not_of('0'), text.size()));
+  if (text.find_first_not_of("0123456789") + 2 == text.size() && text.ends_with(".0")) {
+    text.resize(text.size() - 2);
+  }
+  return text;
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ TEST(ForeignLogs, HaveOneGpuForANameInSeveralSpellings) {
       {"pci.bus_id", "00000000:3B:00.0", "0000:3b:00.0"},
       {"index", "0", "00"},
       {"index", "1", "\"1\""},
+      {"index", "10", "10.0"},
       {"serial", "0324914053188", "324914053188"}};
   for (const auto& name : names) {
     ForeignLog log;
@@ -121,6 +122,16 @@ TEST(ForeignLogs, MayBeOfAClockThatIsCorrected) {
   const GpuTable table = log.result();
   EXPECT_THAT(table.problem, IsEmpty());
   EXPECT_EQ(table.all.energy, Joules(398.0 * 300.0));
+}
+
+TEST(ForeignLogs, HaveNoPowerWhereTheDriverHadNone) {
+  ForeignLog log;
+  log.add("timestamp, index, power.draw [W]", 0, 40,
+          [](int i) { return Cells{i == 10 ? ", 0, 4294967.29" : ", 0, 300"}; });
+  const GpuTable table = log.result();
+  EXPECT_EQ(table.all.power_watts_max, 300.0);
+  EXPECT_EQ(table.all.energy, Joules(38.0 * 300.0));
+  EXPECT_EQ(table.all.energy_unknown, Seconds(1.0));
 }
 
 TEST(ForeignLogs, DistinguishMachinesByTheirColumn) {
