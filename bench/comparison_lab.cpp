@@ -1,6 +1,7 @@
 // How often the intervals of `wattle bench` hold the truth, beside other ways to make one.
 //
-//   comparison_lab [REPETITIONS]      a table in Markdown; fixed seeds: the same at every run
+//   comparison_lab [REPETITIONS]      tables in Markdown; fixed seeds: the same at every run
+//   comparison_lab apart [REPETITIONS]   the last two alone: what no interval can hold
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 #include "lab/comparison_model.hpp"
 #include "runs/log_ratio.hpp"
+#include "runs/run_cost.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -146,12 +148,78 @@ void print_table(int repetitions) {
   }
 }
 
+/// The runs of one command, in the order of time.
+std::vector<RunCost> runs_of(const std::vector<double>& energies_j, double start_s) {
+  std::vector<RunCost> runs;
+  runs.reserve(energies_j.size());
+  for (const double energy_j : energies_j) {
+    runs.push_back({.round = runs.size() + 1,
+                    .started_unix_s = start_s + static_cast<double>(runs.size()),
+                    .energy = Joules(energy_j)});
+  }
+  return runs;
+}
+
+Comparison compared(const SimulatedBench& bench, bool in_rounds) {
+  return compare(Cost::energy, runs_of(bench.a, 0.0), runs_of(bench.b, 1e6), in_rounds);
+}
+
+/// Two files of runs, while the machine drifts.
+void print_drift(int repetitions) {
+  fmt::print(
+      "\n| runs of each | of equal commands: nothing is claimed | a difference is shown | of B at "
+      "10 "
+      "% less: nothing is claimed | less is shown | more is shown |\n|---|---|---|---|---|---|\n");
+  for (const std::size_t runs : {3U, 5U, 6U, 10U, 30U}) {
+    Random random(runs);
+    std::array<int, 5> counts{};
+    for (int i = 0; i < repetitions; ++i) {
+      const Comparison equal = compared(simulate(drift_without_turns(), runs, 1.0, random), false);
+      const Comparison less = compared(simulate(drift_without_turns(), runs, 0.9, random), false);
+      counts[0] += static_cast<int>(!equal.doubt.empty());
+      counts[1] += static_cast<int>(equal.ratio->is_shown());
+      counts[2] += static_cast<int>(!less.doubt.empty());
+      counts[3] += static_cast<int>(less.ratio->is_shown() && less.ratio->estimate < 0.0);
+      counts[4] += static_cast<int>(less.ratio->is_shown() && less.ratio->estimate > 0.0);
+    }
+    fmt::print("| {} |", runs);
+    for (const int count : counts) fmt::print(" {:.1f} |", 100.0 * count / repetitions);
+    fmt::print("\n");
+  }
+}
+
+/// Commands of one mean, of which B has a kind of run that A lacks.
+void print_unlike(int repetitions) {
+  fmt::print(
+      "\n| runs of each | without a slow run of B | a difference is shown, in turns | not in turns "
+      "|\n|---|---|---|---|\n");
+  for (const std::size_t runs : {3U, 5U, 10U, 30U, 100U}) {
+    Random random(runs);
+    std::array<int, 3> counts{};
+    for (int i = 0; i < repetitions; ++i) {
+      const SimulatedBench bench = simulate(unlike_kinds(), runs, 1.0, random);
+      const auto [least, most] = std::ranges::minmax(bench.b);
+      counts[0] += static_cast<int>(most < 1.2 * least);
+      counts[1] += static_cast<int>(compared(bench, true).ratio->is_shown());
+      counts[2] += static_cast<int>(compared(bench, false).ratio->is_shown());
+    }
+    fmt::print("| {} |", runs);
+    for (const int count : counts) fmt::print(" {:.1f} |", 100.0 * count / repetitions);
+    fmt::print("\n");
+  }
+}
+
 }  // namespace
 }  // namespace wattle::lab
 
 int main(int argc, char** argv) {
   try {
-    wattle::lab::print_table(argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000);
+    const bool is_apart = argc > 1 && std::string_view(argv[1]) == "apart";
+    const int place = is_apart ? 2 : 1;
+    const int repetitions = argc > place ? std::max(1, std::atoi(argv[place])) : 2000;
+    if (!is_apart) wattle::lab::print_table(repetitions);
+    wattle::lab::print_drift(repetitions);
+    wattle::lab::print_unlike(repetitions);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "comparison_lab: %s\n", error.what());
     return 1;

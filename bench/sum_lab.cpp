@@ -2,6 +2,8 @@
 //
 //   sum_lab [RUNS [TRIALS]]      a table in Markdown, of 1, 10 ... up to RUNS runs (1000), from
 //                                TRIALS trials per cell (200); fixed seeds: the same at every run
+//   sum_lab boards [TRIALS]      of that, sums of 64 boards
+//   sum_lab compared [TRIALS]    two commands on one machine, 100 runs of each
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,18 +29,42 @@ void print_row(const SumCell& cell, const SumResult& result) {
              cell.limit());
 }
 
+/// 100 runs of steps of each of two commands, which take turns.
+void print_comparisons(std::size_t trials) {
+  fmt::print("| two commands | holds the truth | ± | that comes back |\n|---|---|---|---|\n");
+  for (SumCell a : wattle::lab::sum_cells(1)) {
+    if (a.kind != "steps" || a.boards != 1 || a.is_followed || a.is_in_step) continue;
+    a.runs = 100;
+    for (const double times : {1.0, 2.0}) {
+      SumCell b = a;
+      b.window_s *= times;
+      const auto found = wattle::lab::simulate_comparisons(a, b, trials, 1);
+      fmt::print("| {}, {} | {:.1f} | {:.2f} | {:.2f} |\n", a.name(),
+                 times > 1.0 ? "one twice as long" : "equally long", 100.0 * found.coverage,
+                 100.0 * found.median_half_width, 100.0 * found.median_common);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
-    const std::size_t runs = wattle::lab::trials_argument(words, 0, 1000);
+    const bool is_of_boards = !words.empty() && words[0] == "boards";
+    const bool is_compared = !words.empty() && words[0] == "compared";
     const std::size_t trials = wattle::lab::trials_argument(words, 1, 200);
+    if (is_compared) {
+      print_comparisons(trials);
+      return 0;
+    }
+    const std::size_t runs = is_of_boards ? 1 : wattle::lab::trials_argument(words, 0, 1000);
     fmt::print(
         "| sum | holds the truth | ± | p95 of what sensors show | times as wide | mean error | "
         "of what sensors show | in_step | not promised: "
         "|\n|---|---|---|---|---|---|---|---|---|\n");
     for (const SumCell& cell : wattle::lab::sum_cells(runs)) {
+      if (is_of_boards && cell.boards == 1) continue;
       print_row(cell, simulate_sums(cell, trials, 1));
     }
   } catch (const std::exception& error) {

@@ -34,11 +34,25 @@ std::vector<Disturbance> disturbances() {
           {.name = "a clock that ticks", .spread = Spread::discrete}};
 }
 
+Disturbance unlike_kinds() {
+  return {.name = "one in ten slow, beside none",
+          .noise = 0.01,
+          .spread = Spread::two_kinds,
+          .second_kind = 0.1,
+          .second_factor = 1.5,
+          .is_a_steady = true};
+}
+
+Disturbance drift_without_turns() {
+  return {.name = "drift of 2 % a run", .drift_a_run = 0.02, .takes_turns = false};
+}
+
 namespace {
 
 /// The factor of one run, whose logarithm would wander by `wandering` standard deviations.
-double factor_of(const Disturbance& disturbance, double wandering, Random& random) {
+double factor_of(const Disturbance& disturbance, bool is_a, double wandering, Random& random) {
   constexpr double kPareto = 2.5;
+  const double more = disturbance.second_factor - 1.0;
   switch (disturbance.spread) {
     case Spread::normal:
       break;
@@ -47,7 +61,10 @@ double factor_of(const Disturbance& disturbance, double wandering, Random& rando
     case Spread::heavy:
       return 0.8 + 0.2 * std::exp(random.exponential(1.0 / kPareto));
     case Spread::two_kinds:
-      return (random.chance(disturbance.second_kind) ? 1.3 : 1.0) *
+      if (is_a && disturbance.is_a_steady) {
+        return (1.0 + disturbance.second_kind * more) * std::exp(disturbance.noise * wandering);
+      }
+      return (1.0 + (random.chance(disturbance.second_kind) ? more : 0.0)) *
              std::exp(disturbance.noise * wandering);
     case Spread::discrete:
       return std::floor(random.uniform(3.0, 6.0)) / 4.0;
@@ -70,10 +87,12 @@ SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds, doub
   for (std::size_t round = 0; round < rounds; ++round) {
     bool is_a = random.chance(0.5);
     for (int turn = 0; turn < 2; ++turn, is_a = !is_a, time += 1.0) {
+      const std::size_t place = is_a ? round : rounds + round;
+      const double at = disturbance.takes_turns ? time : static_cast<double>(place);
       const double rho = disturbance.autocorrelation;
       wandering = rho * wandering + std::sqrt(1.0 - rho * rho) * random.normal();
-      double factor = factor_of(disturbance, wandering, random);
-      const double drifted = disturbance.drift * time / runs + disturbance.drift_a_run * time;
+      double factor = factor_of(disturbance, is_a, wandering, random);
+      const double drifted = disturbance.drift * at / runs + disturbance.drift_a_run * at;
       factor *= std::exp(direction * drifted);
       if (random.chance(disturbance.outliers)) factor *= random.uniform(1.1, 2.0);
       if (disturbance.has_one_outlier && is_a && round == disturbed) factor *= 1.5;

@@ -29,8 +29,12 @@ struct Disturbance {
   double outliers = 0.0;         ///< the part of all runs that is disturbed, by 10 to 100 %
   bool has_one_outlier = false;  ///< one run of A, by 50 %
   Spread spread = Spread::normal;
-  double second_kind = 0.0;  ///< the part of all runs that is of the other kind
-  double sampling = 0.0;     ///< standard deviation of the measurement of each run
+  double second_kind = 0.0;    ///< the part of all runs that is of the other kind
+  double second_factor = 1.3;  ///< what that takes by the first kind
+  bool is_a_steady = false;    ///< A has one kind, with the mean of B's two
+  /// False: all runs of A first, as in two files.
+  bool takes_turns = true;
+  double sampling = 0.0;  ///< standard deviation of the measurement of each run
 
   /// The machine changes while it runs: commands must take turns.
   [[nodiscard]] bool needs_rounds() const noexcept {
@@ -41,6 +45,11 @@ struct Disturbance {
 /// The disturbances that the results are promised for, and worse ones.
 [[nodiscard]] std::vector<Disturbance> disturbances();
 
+/// B has a kind of run that A lacks, and the same mean.
+[[nodiscard]] Disturbance unlike_kinds();
+/// 2 % a run, all runs of A first.
+[[nodiscard]] Disturbance drift_without_turns();
+
 /// One benchmark: what was measured of A and of B in each round.
 struct SimulatedBench {
   std::vector<double> a;
@@ -49,8 +58,8 @@ struct SimulatedBench {
   std::vector<double> errors_b;
 };
 
-/// A takes 100 J, B takes `ratio` times that. In each round chance decides which comes first. A
-/// calibration error of up to 5 % is common to all runs.
+/// A takes 100 J, B takes `ratio` times that. In each round chance decides which comes first, where
+/// commands take turns. A calibration error of up to 5 % is common to all runs.
 [[nodiscard]] SimulatedBench simulate(const Disturbance& disturbance, std::size_t rounds,
                                       double ratio, Random& random);
 

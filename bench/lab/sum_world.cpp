@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "base/numbers/reservoir.hpp"
+#include "runs/run_cost.hpp"
 #include "runs/run_sum.hpp"
 #include "sampling/integrate.hpp"
 
@@ -59,6 +61,12 @@ void see_pauses(const CounterModel& counter, UpdateInterval& update) {
   update.p99 = of_seconds(counter.pause_s);
 }
 
+struct MeasuredRun {
+  double truth_j = 0.0;
+  double raw_j = 0.0;
+  Report record{};
+};
+
 struct RunSums {
   double truth_j = 0.0;
   double raw_j = 0.0;
@@ -98,8 +106,8 @@ RunTiming timing_at_random(const SumCell& cell, Random& random, const RunTiming&
 }
 
 /// What is measured of one run.
-void add_run(const SumCell& cell, const Machine& machine, const Load& load, const RunTiming& timing,
-             std::uint64_t seed, RunSums& sums) {
+MeasuredRun measured_run(const SumCell& cell, const Machine& machine, const Load& load,
+                         const RunTiming& timing, std::uint64_t seed) {
   World world(machine, load, seed);
   const bool is_counter = machine.counter.has_value();
   const std::size_t channel = is_counter ? World::counter_channel() : world.gauge_channel();
@@ -130,25 +138,32 @@ void add_run(const SumCell& cell, const Machine& machine, const Load& load, cons
   const std::optional<Boundary> last = reader.history().last();
   const TimePoint begin = World::time_point(begin_s);
   const TimePoint end = is_counter ? last->at : World::time_point(end_s);
+  MeasuredRun run;
   EnergyFigure figure;
   if (is_counter) {
     figure = counter_energy(reader.history(), {begin, end, first, last});
-    sums.raw_j += described.scale() * static_cast<double>(last->ticks - first->ticks);
+    run.raw_j = described.scale() * static_cast<double>(last->ticks - first->ticks);
   } else {
     figure = gauge_energy(reader.history(), begin, end);
-    sums.raw_j += figure.energy.value_or(Joules()).si();
+    run.raw_j = figure.energy.value_or(Joules()).si();
   }
-  sums.truth_j += world.energy_j(begin, end);
-  sums.energy_j += figure.energy.value_or(Joules()).si();
+  run.truth_j = world.energy_j(begin, end);
   EnergyReport report{.total = {.energy = figure.energy,
                                 .uncertainty = figure.uncertainty,
                                 .common = figure.common}};
   report.domains.push_back(figure_of(described, std::move(figure)));
-  Report record;
-  record.started_unix_s = timing.start_s;
-  record.ended_unix_s = timing.start_s + timing.length_s;
-  record.energy = std::move(report);
-  sums.runs.push_back(summed_run(record));
+  run.record.wall = Seconds(timing.length_s);
+  run.record.started_unix_s = timing.start_s;
+  run.record.ended_unix_s = timing.start_s + timing.length_s;
+  run.record.energy = std::move(report);
+  return run;
+}
+
+void add_run(const MeasuredRun& run, RunSums& sums) {
+  sums.truth_j += run.truth_j;
+  sums.raw_j += run.raw_j;
+  sums.energy_j += run.record.energy.total.energy.value_or(Joules()).si();
+  sums.runs.push_back(summed_run(run.record));
 }
 
 void set_pace(Machine& machine, double chance) {
@@ -156,8 +171,8 @@ void set_pace(Machine& machine, double chance) {
   if (machine.gauge) machine.gauge->update.mean_s *= 1.0 + kBetweenGauges * chance;
 }
 
-/// All runs of one board.
-void add_board(const SumCell& cell, Random& random, RunSums& sums) {
+/// All runs of one board, by its number.
+void add_board(const SumCell& cell, std::size_t board, Random& random, RunSums& sums) {
   constexpr double kMostFalse = 0.01;
   Machine machine = cell.machine;
   set_pace(machine, random.uniform(-1.0, 1.0));
@@ -170,7 +185,9 @@ void add_board(const SumCell& cell, Random& random, RunSums& sums) {
     timing = cell.is_in_step ? timing_in_step(cell, update_s, run, random, first)
                              : timing_at_random(cell, random, timing);
     if (run == 0) first = timing;
-    add_run(cell, machine, cell.loads[run % cell.loads.size()], timing, random.bits(), sums);
+    // Boards with one run each have the loads in turn.
+    const Load& load = cell.loads[(run + board) % cell.loads.size()];
+    add_run(measured_run(cell, machine, load, timing, random.bits()), sums);
   }
   const RunSum sum = sum_of_runs(std::exchange(sums.runs, {}), kMostFalse);
   sums.errors.add(sum.uncertainty, sum.common);
@@ -293,15 +310,17 @@ std::vector<SumCell> sum_cells(std::size_t most_runs) {
         cells.push_back(cell);
       }
     }
-    SumCell boards{.sensor = sensor.name,
-                   .kind = "steps",
-                   .machine = sensor.machine,
-                   .loads = {step(kIdlePowerW, kBusyPowerW)},
-                   .window_s = sensor.window_s,
-                   .boards = 64};
-    cells.push_back(boards);
-    boards.is_observed = false;
-    cells.push_back(boards);
+    for (const Kind& kind : kinds(sensor.window_s, update_s)) {
+      SumCell boards{.sensor = sensor.name,
+                     .kind = kind.name,
+                     .machine = sensor.machine,
+                     .loads = kind.loads,
+                     .window_s = sensor.window_s,
+                     .boards = 64};
+      cells.push_back(boards);
+      boards.is_observed = false;
+      if (is_counter) cells.push_back(boards);
+    }
   }
   return cells;
 }
@@ -314,7 +333,7 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
   for (std::size_t trial = 0; trial < trials; ++trial) {
     RunSums sums;
     for (std::size_t board = 0; board < cell.boards; ++board) {
-      add_board(cell, random, sums);
+      add_board(cell, board, random, sums);
     }
     const double half_width_j = sums.errors.uncertainty().si();
     const double error_j = sums.energy_j - sums.truth_j;
@@ -332,6 +351,40 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
   result.mean_error_of_raw /= count;
   result.median_half_width = wattle::quantile<double>(wattle::sorted<double>(half_widths), 0.5);
   result.p95_of_raw = wattle::quantile<double>(wattle::sorted<double>(raw_errors), 0.95);
+  return result;
+}
+
+ComparedCells simulate_comparisons(const SumCell& a, const SumCell& b, std::size_t trials,
+                                   std::uint64_t seed) {
+  std::vector<double> half_widths;
+  std::vector<double> commons;
+  ComparedCells result;
+  Random random(seed);
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    Machine machine = a.machine;
+    set_pace(machine, random.uniform(-1.0, 1.0));
+    machine.random_phase = true;
+    std::array<RunSums, 2> sums;
+    std::array<std::vector<RunCost>, 2> costs;
+    for (std::size_t round = 1; round <= a.runs; ++round) {
+      for (const std::size_t side : {0U, 1U}) {
+        const SumCell& cell = side == 0 ? a : b;
+        const MeasuredRun run = measured_run(cell, machine, cell.loads[round % cell.loads.size()],
+                                             timing_at_random(cell, random, {}), random.bits());
+        sums.at(side).truth_j += run.truth_j;
+        costs.at(side).push_back(cost_of(run.record));
+        costs.at(side).back().round = round;
+      }
+    }
+    const Comparison found = compare(Cost::energy, costs[0], costs[1], true);
+    const ConfidenceInterval interval = found.ratio->interval.value();
+    const double truth = std::log(sums[1].truth_j / sums[0].truth_j);
+    if (interval.contains(truth)) result.coverage += 1.0 / static_cast<double>(trials);
+    half_widths.push_back((interval.high - interval.low) / 2.0);
+    commons.push_back(found.ratio->common);
+  }
+  result.median_half_width = median_of(std::move(half_widths));
+  result.median_common = median_of(std::move(commons));
   return result;
 }
 

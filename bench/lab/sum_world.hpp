@@ -16,7 +16,7 @@ struct SumCell {
   std::string_view sensor;
   std::string_view kind;
   Machine machine;
-  /// Run i has the load i mod 2 of these; a run may be of one load alone.
+  /// Run i of board k has the load (i + k) mod 2 of these; a run may be of one load alone.
   std::vector<Load> loads;
   double window_s = 0.01;
   std::size_t runs = 1;    ///< on one board, one after the other
@@ -53,5 +53,16 @@ struct SumResult {
 
 /// The same `seed` gives the same result.
 [[nodiscard]] SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t seed);
+
+/// Two commands on one board, which take turns: how often the interval of `wattle bench` holds the
+/// true ratio of their energies.
+struct ComparedCells {
+  double coverage = 0.0;
+  double median_half_width = 0.0;  ///< of the logarithm of the ratio
+  double median_common = 0.0;      ///< the part of that which comes back in each run
+};
+/// `a`, `b`: on the same machine, as many runs of each.
+[[nodiscard]] ComparedCells simulate_comparisons(const SumCell& a, const SumCell& b,
+                                                 std::size_t trials, std::uint64_t seed);
 
 }  // namespace wattle::lab

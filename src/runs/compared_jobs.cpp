@@ -84,7 +84,10 @@ RunCost job_cost(const JobReport& job, const Records& records) {
                .cpu_system = job.cpu_system,
                .peak_rss_bytes = job.peak_rss_bytes,
                .code = 0};
-  if (job.energy) cost.uncertainty = job.uncertainty;
+  if (job.energy) {
+    cost.uncertainty = job.uncertainty;
+    cost.common = job.common;
+  }
   for (const NodeReport& node : job.nodes) cost.energy_unknown += node.unknown + node.unmeasured;
   for (const Report* record : records) {
     if (record->exit.code == 0) continue;

@@ -13,6 +13,7 @@
 #include "base/json/json_write.hpp"
 #include "base/text/text.hpp"
 #include "runs/bench/bench_record.hpp"
+#include "runs/claim_notes.hpp"
 #include "runs/compared_jobs.hpp"
 #include "runs/history/saved_run_json.hpp"
 #include "runs/record_text.hpp"
@@ -267,6 +268,7 @@ Json comparison_json(const Comparison& comparison, const std::string& reference,
           {"outliers", ratio.outliers},
           {"outliers_of", ratio.outliers_of},
           {"is_by_sampling", ratio.is_by_sampling},
+          {"common_percent", ratio.interval ? Json(percent(ratio.common)) : Json()},
           {"more_runs", resolution ? Json(resolution->more_runs) : Json()},
           {"more_runs_show_percent", resolution ? Json(100.0 * resolution->change) : Json()}};
 }

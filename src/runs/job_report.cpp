@@ -1,6 +1,7 @@
 #include "runs/job_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -95,6 +96,39 @@ void add_energy(NodeReport& node, const Report& record) {
   }
 }
 
+/// Counters in the energy of these runs whose updates nobody observed; absent where there are no
+/// counters.
+std::optional<std::set<std::string>> unobserved_counters(
+    const std::vector<const NamedRecord*>& runs) {
+  std::optional<std::set<std::string>> unobserved;
+  for (const NamedRecord* run : runs) {
+    for (const DomainFigure& domain : run->record.energy.domains) {
+      const EnergyFigure& figure = domain.figure;
+      if (!counts_in_total(domain.domain.kind()) || !figure.energy) continue;
+      if (figure.method != Method::counter) continue;
+      if (!unobserved) unobserved.emplace();
+      if (!figure.update_is_observed) unobserved->insert(domain.domain.name());
+    }
+  }
+  return unobserved;
+}
+
+/// Sets whether the sum of the runs stands on what was observed of its counters, and says it where
+/// it does not and there are many runs.
+void set_observed(NodeReport& node, const std::vector<const NamedRecord*>& chosen,
+                  std::vector<std::string>& notes) {
+  constexpr std::size_t kMany = 10;  // fewer runs hide it in their ±
+  const auto unobserved = unobserved_counters(chosen);
+  if (!unobserved) return;
+  node.updates_are_observed = unobserved->empty();
+  if (unobserved->empty() || chosen.size() < kMany) return;
+  notes.push_back(fmt::format(
+      "{}: how often {} {} renewed is published, not observed: the ± of {} runs does not hold if a "
+      "counter pauses; wattle sensors --measure observes it",
+      printable(node.name), fmt::join(*unobserved, ", "), unobserved->size() == 1 ? "is" : "are",
+      chosen.size()));
+}
+
 /// Why no run of a machine has an energy.
 std::string why_none(const std::vector<const NamedRecord*>& runs) {
   for (const NamedRecord* run : runs) {
@@ -135,6 +169,7 @@ NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*
     counted.insert(run);
   }
   set_errors(node, chosen, most_false, notes);
+  set_observed(node, chosen, notes);
   if (chosen.empty()) node.no_energy = why_none(runs);
   if (chosen.size() < measured.size()) {
     notes.push_back(fmt::format(
@@ -305,6 +340,7 @@ JobReport report_of_job(const std::string& job, const std::vector<const NamedRec
     errors.add(node.uncertainty, node.common);
   }
   report.uncertainty = errors.uncertainty();
+  report.common = errors.common();
   report.calibration = calibration_of(counted);
   report.units = joined_units(runs, counted);
   find_missing_ranks(report, runs);

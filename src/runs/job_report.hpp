@@ -61,6 +61,9 @@ struct NodeReport {
   Flags flags{};                      ///< of all energies in it
   std::vector<Refusal> missing{};
   std::string no_energy{};  ///< why `energy` is absent; else empty
+  /// It was observed of all counters in the energy how often they are renewed; else that is what is
+  /// published. Absent where it is from no counter.
+  std::optional<bool> updates_are_observed{};
 
   /// The energy is less than what was spent, or absent.
   [[nodiscard]] bool is_lower_bound() const;
@@ -78,6 +81,7 @@ struct JobReport {
   double ended_unix_s = 0.0;
   std::optional<Joules> energy{};  ///< of all nodes that have one
   Joules uncertainty{};            ///< k = 2, of the sampling
+  Joules common{};                 ///< of that, what comes back (see `MeasuredEnergy`)
   /// The sensors' own error: a sum over sensors of one source and CPU model, the root of the sum of
   /// squares over these. Absent where one is unknown.
   std::optional<Joules> calibration{};

@@ -102,6 +102,7 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
           {"runs", node.runs},
           {"energy_j", or_null(node.energy)},
           {"uncertainty_j", uncertainty_or_null(node.energy, node.uncertainty)},
+          {"updates_are_observed", or_null(node.updates_are_observed)},
           {"measured_s", whole_nanoseconds(node.measured)},
           {"unmeasured_s", whole_nanoseconds(node.unmeasured)},
           {"unknown_s", whole_nanoseconds(node.unknown)},

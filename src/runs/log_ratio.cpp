@@ -36,6 +36,16 @@ double sampling_variance(const Series& series) noexcept {
   return squares > 0.0 ? squares / (sum * sum) : 0.0;
 }
 
+/// A sensor that is late in each run of a command is late by a part of its mean. The part that both
+/// commands have cancels.
+double common_of(const Series& a, const Series& b) noexcept {
+  const auto part_of = [](const Series& series) {
+    const double values = std::reduce(series.values.begin(), series.values.end());
+    return std::reduce(series.common.begin(), series.common.end()) / values;
+  };
+  return std::abs(part_of(b) - part_of(a));
+}
+
 /// The largest of 1, 2 or 5 times a power of ten that is below `part`.
 double round_part_below(double part) noexcept {
   const double decade = std::pow(10.0, std::floor(std::log10(part)));
@@ -46,13 +56,16 @@ double round_part_below(double part) noexcept {
 }
 
 /// The errors are a part of what the runs scatter. Where these happen to agree more closely than
-/// their errors allow, the interval is that of the errors.
-LogRatio with_interval(LogRatio ratio, double half, double sampling) {
+/// their errors allow, the interval is that of the errors. What comes back in each run scatters
+/// nowhere, and is added.
+LogRatio with_interval(LogRatio ratio, double half, const Series& a, const Series& b) {
   constexpr double kCoverage = 2.0;  // k, as every ± of Wattle
-  const double least = kCoverage * std::sqrt(sampling);
-  ratio.is_by_sampling = least > half;
-  ratio.error = std::max(ratio.error, std::sqrt(sampling));
-  const double width = std::max(half, least);
+  const double sampling = std::sqrt(sampling_variance(a) + sampling_variance(b));
+  const double least = kCoverage * sampling;
+  ratio.common = common_of(a, b);
+  ratio.is_by_sampling = least + ratio.common > half;
+  ratio.error = std::max(ratio.error, sampling);
+  const double width = std::max(half, least) + ratio.common;
   ratio.interval = ConfidenceInterval{ratio.estimate - width, ratio.estimate + width};
   return ratio;
 }
@@ -75,8 +88,7 @@ LogRatio paired_log_ratio(const Series& a, const Series& b) {
   const Summary summary = summarize(differences);
   const auto count = static_cast<double>(runs);
   ratio.error = summary.sd.value_or(0.0) / std::sqrt(count);
-  return with_interval(ratio, student_critical(count - 1.0) * ratio.error,
-                       sampling_variance(a) + sampling_variance(b));
+  return with_interval(ratio, student_critical(count - 1.0) * ratio.error, a, b);
 }
 
 LogRatio unpaired_log_ratio(const Series& a, const Series& b) {
@@ -96,7 +108,7 @@ LogRatio unpaired_log_ratio(const Series& a, const Series& b) {
   // Welch and Satterthwaite. Runs that are all equal have no error.
   const double half =
       of_both > 0.0 ? ratio.error * student_critical(variance * variance / of_both) : 0.0;
-  return with_interval(ratio, half, sampling_variance(a) + sampling_variance(b));
+  return with_interval(ratio, half, a, b);
 }
 
 double change_of(double log_ratio) noexcept { return std::expm1(log_ratio); }
@@ -113,7 +125,8 @@ std::optional<Resolution> resolution_of(const LogRatio& ratio) {
   const double per_run = ratio.error * std::sqrt(static_cast<double>(ratio.runs));
   const auto shows = [&](std::size_t runs) {
     return (student_critical(static_cast<double>(runs - 1)) + kPower) * per_run /
-               std::sqrt(static_cast<double>(runs)) <=
+                   std::sqrt(static_cast<double>(runs)) +
+               ratio.common <=
            log_change;
   };
   std::size_t fails = ratio.runs;

@@ -13,8 +13,10 @@ namespace wattle {
 /// One quantity of one command: a value for each run, all above 0.
 struct Series {
   std::span<const double> values;
-  /// Standard uncertainty (k = 1) of each value, for energy; empty: the values are exact.
+  /// By how much each value is off by chance (k = 1), for energy; empty: the values are exact.
   std::span<const double> errors{};
+  /// By how much each may be off in every run of the kind (k = 2), with its sign; empty: nothing.
+  std::span<const double> common{};
 };
 
 /// The natural logarithm of the mean of B by the mean of A.
@@ -27,6 +29,8 @@ struct LogRatio {
   std::size_t outliers = 0;     ///< runs of either command far from its others; they count, too
   std::size_t outliers_of = 0;  ///< the runs of both
   bool is_by_sampling = false;  ///< the ± of the measurements is wider than what the runs show
+  /// The part of the interval's half width that comes back in each run: more runs do not lessen it.
+  double common = 0.0;
 
   [[nodiscard]] bool is_shown() const noexcept { return interval && !interval->contains(0.0); }
 };

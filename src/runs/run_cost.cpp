@@ -60,21 +60,31 @@ constexpr std::array<CostWords, kCosts.size()> kCostWords = {
 
 constexpr const CostWords& words_of_cost(Cost cost) noexcept { return entry_of(kCostWords, cost); }
 
-/// The values of a cost, and their standard errors where there are any.
+/// The values of a cost, and what is known of their errors, where anything is.
 struct CostValues {
   std::vector<double> values;
-  std::vector<double> errors;
+  std::vector<double> uncertainties;  ///< k = 2
+  std::vector<double> errors;         ///< by chance; k = 1
+  std::vector<double> common;
 
   void add(Cost cost, const RunCost& run, double value) {
     values.push_back(value);
     if (cost != Cost::energy && cost != Cost::power) return;
     if (!run.energy || !run.uncertainty || run.energy->si() <= 0.0) return;
     // Power is energy by time, which is exact beside it.
-    errors.push_back(value * (*run.uncertainty / *run.energy) / 2.0);
+    const double scale = value / run.energy->si();
+    const double whole = run.uncertainty->si();
+    const double comes_back = std::clamp(run.common.value_or(Joules(0.0)).si(), -whole, whole);
+    // Where all of it is common, nobody knows how much is by chance.
+    const double by_chance =
+        std::abs(comes_back) < whole ? std::sqrt(whole * whole - comes_back * comes_back) : whole;
+    uncertainties.push_back(scale * whole);
+    errors.push_back(scale * by_chance / 2.0);
+    common.push_back(scale * comes_back);
   }
+  [[nodiscard]] bool has_errors() const noexcept { return errors.size() == values.size(); }
   [[nodiscard]] Series series() const {
-    return {values, errors.size() == values.size() ? std::span<const double>(errors)
-                                                   : std::span<const double>()};
+    return has_errors() ? Series{values, errors, common} : Series{values};
   }
 };
 
@@ -170,7 +180,10 @@ RunCost cost_of(const Report& report) {
                .other_cores = cores_of_others(report),
                .code = report.exit.code,
                .signal = report.exit.signal};
-  if (total.energy) cost.uncertainty = total.uncertainty;
+  if (total.energy) {
+    cost.uncertainty = total.uncertainty;
+    cost.common = total.common;
+  }
   for (const DomainFigure& domain : report.energy.domains) {
     const bool is_part = counts_in_total(domain.domain.kind()) && domain.figure.energy;
     if (is_part) cost.energy_domains.push_back(domain.domain.name());
@@ -258,10 +271,9 @@ std::vector<double> values_of(Cost cost, std::span<const RunCost> runs) {
 std::optional<Summary> summary_of(Cost cost, std::span<const RunCost> runs) {
   const CostValues values = all_values(cost, runs);
   if (values.values.empty()) return std::nullopt;
-  std::vector<double> uncertainties = values.errors;
-  for (double& error : uncertainties) error *= 2.0;
-  if (uncertainties.size() != values.values.size()) uncertainties.clear();
-  return summarize(values.values, uncertainties);
+  return summarize(values.values, values.has_errors()
+                                      ? std::span<const double>(values.uncertainties)
+                                      : std::span<const double>());
 }
 
 std::string text_of(Cost cost, double value) {
@@ -328,36 +340,6 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
                         ratio.outliers, ratio.outliers_of, ratio.outliers == 1 ? "is" : "are");
   }
   return text;
-}
-
-std::vector<std::string> notes_on_claims(
-    std::span<const Comparison> comparisons,
-    std::span<const std::pair<std::string, std::span<const RunCost>>> runs) {
-  std::vector<std::string> notes;
-  std::size_t fewest = 0;
-  for (const Comparison& comparison : comparisons) {
-    if (!comparison.ratio || !comparison.ratio->interval) continue;
-    if (std::ranges::count(kCostsInSentences, comparison.cost) == 0) continue;
-    fewest = fewest == 0 ? comparison.ratio->runs : std::min(fewest, comparison.ratio->runs);
-    for (const auto& [name, of] : runs) {
-      const auto kinds = two_kinds_of(values_of(comparison.cost, of));
-      if (!kinds) continue;
-      std::string note = fmt::format(
-          "{}: {} of about {} in {} and of about {} in {}: what is claimed is the mean of this mix",
-          name, name_of(comparison.cost), text_of(comparison.cost, kinds->low),
-          counted(kinds->low_count, "run"), text_of(comparison.cost, kinds->high),
-          kinds->high_count);
-      if (std::ranges::count(notes, note) == 0) notes.push_back(std::move(note));
-    }
-  }
-  constexpr std::size_t kMany = 30;
-  if (fewest > 0 && fewest < kMany) {
-    notes.push_back(
-        fmt::format("{} runs of each can miss a kind of run that is rarer than {:.0f} %, such as a "
-                    "slow one now and then",
-                    fewest, 100.0 * unseen_part(fewest)));
-  }
-  return notes;
 }
 
 std::string change_text(const LogRatio& ratio) {

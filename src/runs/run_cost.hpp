@@ -22,7 +22,10 @@ struct RunCost {
   double started_unix_s = 0.0;
   Seconds wall{0};
   std::optional<Joules> energy;
-  std::optional<Joules> uncertainty{};        ///< k = 2; absent without energy
+  std::optional<Joules> uncertainty{};  ///< k = 2; absent without energy
+  /// The part of that which comes back (see `MeasuredEnergy`); absent without energy, and in files
+  /// of old versions.
+  std::optional<Joules> common{};
   std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
   Seconds energy_unknown{0};                  ///< time that is not in the energy
   Flags energy_flags{};                       ///< of all domains in it
@@ -82,11 +85,6 @@ struct Comparison {
 /// One sentence: "B uses 10.4 % less energy than A (95 %: 8.5 to 12.3)". Empty without a ratio.
 [[nodiscard]] std::string sentence_of(const Comparison& comparison, std::string_view a,
                                       std::string_view b);
-/// Sentences on what the claims of these comparisons are about, and what they cannot see: runs of
-/// two kinds, and kinds that so few runs may have none of. `runs`: of both, with their names.
-[[nodiscard]] std::vector<std::string> notes_on_claims(
-    std::span<const Comparison> comparisons,
-    std::span<const std::pair<std::string, std::span<const RunCost>>> runs);
 /// The same in figures: "-10.4 % (-12.3 to -8.5)".
 [[nodiscard]] std::string change_text(const LogRatio& ratio);
 

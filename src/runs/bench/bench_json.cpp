@@ -28,6 +28,12 @@ inline constexpr auto kFields<RunCost> = std::tuple(
           return uncertainty_or_null(run.energy, run.uncertainty.value_or(Joules(0.0)));
         },
         [](const nlohmann::ordered_json& json, RunCost& into) { take(json, into.uncertainty); }),
+    Converted(
+        "common_j",
+        [](const RunCost& run) {
+          return uncertainty_or_null(run.common, run.common.value_or(Joules(0.0)));
+        },
+        [](const nlohmann::ordered_json& json, RunCost& into) { take(json, into.common); }),
     Field("energy_domains", &RunCost::energy_domains),
     Converted(
         "energy_unknown_s",

@@ -15,6 +15,7 @@
 #include "report/estimate_words.hpp"
 #include "runs/bench/bench_record.hpp"
 #include "runs/bench/scan_table.hpp"
+#include "runs/claim_notes.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle {

@@ -76,5 +76,33 @@ TEST(SumOfMixedRuns, IsNotWidenedByWhatCancels) {
   EXPECT_LE(result.width(), 3.5) << "what one run lacks the next one has";
 }
 
+/// 100 runs of steps on a sensor that is known by what is published alone.
+SumCell compared_cell(std::string_view sensor, double window_s) {
+  SumCell cell = cell_of(sensor, "steps");
+  cell.runs = 100;
+  cell.is_observed = false;
+  cell.window_s = window_s;
+  return cell;
+}
+
+TEST(ComparedRunsOfUnlikeLength, AreHeldByTheirInterval) {
+  // The sensor takes a larger part of the shorter command.
+  constexpr std::size_t kFewTrials = 40;
+  const ComparedCells found =
+      simulate_comparisons(compared_cell("GPU counter, 0.5 s", 0.5),
+                           compared_cell("GPU counter, 0.5 s", 1.0), kFewTrials, 1);
+  EXPECT_GE(found.coverage, 0.95);
+  EXPECT_GT(found.median_common, 0.03);
+}
+
+TEST(ComparedRunsOfEqualLength, AreNotWidenedByWhatTheSensorTakesOfBoth) {
+  constexpr std::size_t kFewTrials = 40;
+  const SumCell cell = compared_cell("GPU counter, 0.5 s", 0.5);
+  const ComparedCells found = simulate_comparisons(cell, cell, kFewTrials, 1);
+  EXPECT_GE(found.coverage, 0.95);
+  EXPECT_LT(found.median_common, 0.002);
+  EXPECT_LT(found.median_half_width, 0.06) << "that of chance alone";
+}
+
 }  // namespace
 }  // namespace wattle::lab

@@ -227,6 +227,46 @@ TEST(ComparedRuns, SayWhereRunsAreOfTwoKindsAndWhatFewRunsCanMiss) {
                                        "26 %, such as a slow one now and then"));
 }
 
+TEST(ComparedRuns, SayThatFewRunsWithoutTurnsCanMissADrift) {
+  const std::vector<double> times = {1.0, 1.02, 1.01, 1.03, 1.02, 1.0, 1.01, 1.0, 1.02, 1.01};
+  const auto notes_of = [](const std::vector<double>& of_each) {
+    const RunSource a = read_source(runs_of(of_each, 1'000.0), "a");
+    const RunSource b = read_source(runs_of(of_each, 2'000.0), "b");
+    return notes_on(a, b, compare_sources(a, b, false));
+  };
+  const auto is_said = testing::Contains(
+      HasSubstr("runs of each that did not take turns can miss a drift of the machine"));
+  EXPECT_THAT(notes_of({1.0, 1.02, 1.01}), is_said);
+  EXPECT_THAT(notes_of(times), testing::Not(is_said)) << "ten runs of each show a drift";
+}
+
+TEST(ComparedRuns, SayWhatTheClaimIsAboutWhereShapesDiffer) {
+  const RunSource a =
+      read_source(runs_of({1.0, 1.01, 1.02, 1.0, 1.03, 1.01, 1.0, 1.02, 1.01, 1.0}, 1'000.0), "a");
+  const RunSource b =
+      read_source(runs_of({0.9, 1.5, 0.91, 0.9, 0.92, 1.51, 0.9, 0.91, 0.9, 0.92}, 2'000.0), "b");
+  EXPECT_THAT(
+      notes_on(a, b, compare_sources(a, b, false)),
+      testing::Contains("the runs of a and b are spread differently: the claim about time is "
+                        "about their means; their medians differ by -9.9 %"));
+}
+
+TEST(ComparedRuns, KeepWhatComesBackInEachRun) {
+  Report report = measured();
+  report.energy.total.uncertainty = Joules(5.0);
+  report.energy.total.common = Joules(-4.0);
+  const std::string lines = to_json(report) + to_json(report) + to_json(report);
+  report.wall *= 2.0;
+  report.energy.total.energy = *report.energy.total.energy * 2.0;
+  const RunSource a = read_source(lines, "a");
+  const RunSource b = read_source(to_json(report) + to_json(report) + to_json(report), "b");
+  EXPECT_EQ(a.commands[0].runs[0].common, Joules(-4.0));
+  const auto unlike = compare_sources(a, b, false);
+  const double energy_j = a.commands[0].runs[0].energy->si();
+  EXPECT_NEAR(unlike[0].comparisons.front().ratio->common, 4.0 / energy_j - 2.0 / energy_j, 1e-9);
+  EXPECT_DOUBLE_EQ(compare_sources(a, a, false)[0].comparisons.front().ratio->common, 0.0);
+}
+
 TEST(ComparedRuns, OfWhichSomePeakMemoryIsTooSmallToBeKnownDoNotCompareIt) {
   std::string lines;
   for (int i = 0; i < 3; ++i) {

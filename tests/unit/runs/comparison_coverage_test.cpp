@@ -56,6 +56,12 @@ INSTANTIATE_TEST_SUITE_P(Of, ComparisonCoverage, testing::ValuesIn(disturbances(
                            return name;
                          });
 
+TEST(ComparisonCoverage, OfUnlikeKindsIsThatOfTheMeansOnceRunsAreMany) {
+  // One in ten runs of B takes half as much again: few runs may have none of them.
+  EXPECT_GE(coverage_of(unlike_kinds(), 5, 1.0, unpaired_log_ratio).shown, 40.0);
+  EXPECT_LE(coverage_of(unlike_kinds(), 100, 1.0, unpaired_log_ratio).shown, 10.0);
+}
+
 TEST(ComparisonCoverage, ShowsWhatIsThere) {
   // 10 % less, at 2 % from run to run.
   EXPECT_GE(coverage_of({.name = "noise"}, 10, 0.9, paired_log_ratio).shown, 99.9);

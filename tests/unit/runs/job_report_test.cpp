@@ -295,5 +295,36 @@ TEST(JobReport, IsJson) {
   EXPECT_EQ(report["is_lower_bound"], true);
 }
 
+/// Runs one after the other, whose package has an energy.
+std::vector<NamedRecord> runs_of_package(int count, bool is_observed) {
+  std::vector<NamedRecord> runs;
+  for (int i = 0; i < count; ++i) {
+    NamedRecord run = run_of({.begin_s = 1000.0 + 20.0 * i});
+    DomainFigure domain{.domain = Domain::package(0)};
+    domain.figure.energy = Joules(100.0);
+    domain.figure.update_is_observed = is_observed;
+    run.record.energy.domains.push_back(std::move(domain));
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+TEST(JobReport, SaysWhereManyRunsStandOnWhatIsPublishedOfTheirCounters) {
+  const std::string line =
+      "n1: how often package_0 is renewed is published, not observed: the ± of 10 runs does "
+      "not hold if a counter pauses; wattle sensors --measure observes it";
+  const auto published = job_reports(runs_of_package(10, false));
+  EXPECT_THAT(published[0].notes, testing::Contains(line));
+  EXPECT_EQ(published[0].nodes[0].updates_are_observed, std::optional(false));
+  EXPECT_THAT(to_json(published), HasSubstr("\"updates_are_observed\":false"));
+  const auto observed = job_reports(runs_of_package(10, true));
+  EXPECT_THAT(observed[0].notes, Not(testing::Contains(HasSubstr("not observed"))));
+  EXPECT_EQ(observed[0].nodes[0].updates_are_observed, std::optional(true));
+  EXPECT_THAT(job_reports(runs_of_package(9, false))[0].notes,
+              Not(testing::Contains(HasSubstr("not observed"))))
+      << "few runs";
+  EXPECT_EQ(job_reports({run_of({})})[0].nodes[0].updates_are_observed, std::nullopt);
+}
+
 }  // namespace
 }  // namespace wattle

@@ -62,6 +62,33 @@ TEST(PairedLogRatio, IsTheSameInBothDirections) {
   EXPECT_NEAR(forward.interval->low, -backward.interval->high, 1e-12);
 }
 
+TEST(LogRatio, IsAsWideAsWhatComesBackInEachRunAndDoesNotCancel) {
+  // A sensor takes 10 J of each run: a tenth of A's, a twentieth of B's. 100 runs do not lessen it.
+  std::vector<double> a;
+  std::vector<double> b;
+  for (int i = 0; i < 100; ++i) {
+    a.push_back(90.0 + (i % 2 == 0 ? 0.1 : -0.1));
+    b.push_back(190.0 + (i % 2 == 0 ? -0.1 : 0.1));
+  }
+  const std::vector<double> errors(100, 0.1);
+  const std::vector<double> common(100, -12.0);
+  for (const auto& compare : {paired_log_ratio, unpaired_log_ratio}) {
+    const LogRatio ratio = compare({a, errors, common}, {b, errors, common});
+    EXPECT_TRUE(ratio.interval->contains(std::log(2.0)));
+    EXPECT_NEAR(ratio.common, 12.0 / 90.0 - 12.0 / 190.0, 1e-9);
+    EXPECT_FALSE(compare({a, errors}, {b, errors}).interval->contains(std::log(2.0)));
+  }
+}
+
+TEST(LogRatio, IsNotWidenedByWhatComesBackInEachRunOfBoth) {
+  const std::vector a{99.0, 101.0, 100.0};
+  const std::vector<double> errors(3, 0.1);
+  const std::vector<double> common(3, -12.0);
+  const LogRatio ratio = unpaired_log_ratio({a, errors, common}, {a, errors, common});
+  EXPECT_DOUBLE_EQ(ratio.common, 0.0);
+  EXPECT_DOUBLE_EQ(ratio.interval->high, unpaired_log_ratio({a}, {a}).interval->high);
+}
+
 TEST(UnpairedLogRatio, IsWelchsOfTheMeans) {
   // Worked by hand: both have a standard deviation of a tenth of their mean, so that there are four
   // degrees of freedom.
@@ -107,6 +134,17 @@ TEST(Resolution, SaysHowManyRunsWouldShowADifference) {
   EXPECT_DOUBLE_EQ(resolution->change, 0.02);
   EXPECT_GE(resolution->more_runs, 10U);
   EXPECT_LE(resolution->more_runs, 20U);
+}
+
+TEST(Resolution, PromisesNothingThatMoreRunsDoNotLessen) {
+  LogRatio ratio{.estimate = 0.0,
+                 .interval = ConfidenceInterval{-0.05, 0.05},
+                 .error = 0.001,
+                 .runs = 10,
+                 .common = 0.049};
+  EXPECT_FALSE(resolution_of(ratio)) << "the interval cannot become as narrow as 5 %";
+  ratio.common = 0.0;
+  EXPECT_TRUE(resolution_of(ratio));
 }
 
 TEST(Resolution, IsAbsentWhereADifferenceIsShown) {
