@@ -52,6 +52,14 @@ TEST_F(Rails, AreMeasuredDuringARunAndNotAdded) {
   EXPECT_EQ(parse_json(outcome.out)["host"]["gpus"], Json::array());
 }
 
+TEST_F(Rails, SayThatNobodyKnowsHowMuchOfTheTimeTheySee) {
+  tree_.add_ina226(0, "i2c-1/1-0040");
+  EXPECT_THAT(run(wattle_run(tree(), {"sleep", "0.3"})).err,
+              HasSubstr("sees an unknown part of the time"));
+  EXPECT_THAT(run(wattle(Words{"sensors"} + tree())).out,
+              HasSubstr("W, sees an unknown part of the time\n"));
+}
+
 TEST_F(Rails, SayInTheReportThatTheyAreNotAdded) {
   tree_.add_ina226(0, "i2c-1/1-0040");
   const Outcome outcome = run(wattle_run(tree(), {"sleep", "0.3"}));

@@ -143,8 +143,11 @@ std::string gauge_text(const Channel& assumed, const MeasuredChannel* measured) 
   };
   if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
   if (channel.update.known() && shows_update) add_time("renewed every", channel.update.mean);
-  const double coverage = channel.gauge.coverage.value_or(1.0);
-  if (misses_time(coverage)) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
+  if (is_power(channel.metric) && !channel.gauge.coverage && !channel.gauge.window) {
+    text += ", sees an unknown part of the time";
+  } else if (misses_time(channel.gauge.coverage.value_or(1.0))) {
+    text += fmt::format(", sees {:.0f} % of the time", *channel.gauge.coverage * 100.0);
+  }
   return text + "\n";
 }
 
