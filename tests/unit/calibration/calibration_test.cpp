@@ -124,6 +124,16 @@ TEST(Calibration, OfAMeterWithARowEvery30SecondsIsRight) {
   expect_no_wrong_figures({.wrong = WrongSensor::late, .length_s = 1200.0, .period_s = 30.0});
 }
 
+TEST(Calibration, OfAMeterWithARowEvery10MillisecondsIsRight) {
+  expect_no_wrong_figures({.wrong = WrongSensor::none, .period_s = 0.01});
+  expect_no_wrong_figures({.wrong = WrongSensor::late, .period_s = 0.01});
+}
+
+TEST(Calibration, OfAMeterWithARowEvery60SecondsIsRight) {
+  expect_no_wrong_figures({.wrong = WrongSensor::none, .length_s = 3600.0, .period_s = 60.0});
+  expect_no_wrong_figures({.wrong = WrongSensor::late, .length_s = 3600.0, .period_s = 60.0});
+}
+
 TEST(Calibration, FindsTheShiftOfTheMetersClock) {
   const MeterWorld world = meter_world(3, {});
   const MeterCalibration result = calibrated(world.meter, world.domains, kNear);

@@ -79,6 +79,14 @@ TEST(ScanTable, IsOrderedByTimeWhereAnEnergyIsUnknown) {
 
 TEST(ScanTable, IsAbsentWithoutParameters) { EXPECT_FALSE(scan_table(sample_bench(true))); }
 
+TEST(BenchRecord, KeepsWhatComesBackInEachRun) {
+  BenchRecord bench = sample_bench(true);
+  bench.commands[0].runs[0].common = Joules(-0.15);
+  const BenchRecord read = parse_bench_record(to_json(bench), "bench.json");
+  EXPECT_EQ(read.commands[0].runs[0].common, Joules(-0.15));
+  EXPECT_EQ(read.commands[0].runs[1].common, std::nullopt) << "as in files of old versions";
+}
+
 TEST(BenchText, FitsATerminal) {
   const TextStyle style{.width = 80};
   const std::string text = text_of(sample_bench(true), style);
