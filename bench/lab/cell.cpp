@@ -21,6 +21,7 @@ struct Record {
   int covered = 0;
   int disagrees = 0;
   int partial_coverage = 0;
+  int coverage_unknown = 0;
   int gap = 0;
   double most_beside = 0.0;
   int far_off_beside = 0;
@@ -32,6 +33,7 @@ struct Record {
     errors.push_back(error_j / true_j);
     disagrees += estimate.flags.has(Flag::disagrees) ? 1 : 0;
     partial_coverage += estimate.flags.has(Flag::partial_coverage) ? 1 : 0;
+    coverage_unknown += estimate.flags.has(Flag::coverage_unknown) ? 1 : 0;
     gap += estimate.flags.has(Flag::gap) ? 1 : 0;
     if (estimate.energy_beside_j && !estimate.flags.has(Flag::disagrees)) {
       most_beside = std::max(most_beside, std::abs(*estimate.energy_beside_j - true_j) / true_j);
@@ -92,6 +94,7 @@ WayResult summarize(std::string_view way, Record record, int trials) {
                    .coverage = static_cast<double>(record.covered) / trials,
                    .disagrees = record.disagrees / count,
                    .partial_coverage = record.partial_coverage / count,
+                   .coverage_unknown = record.coverage_unknown / count,
                    .gap = record.gap / count,
                    .most_beside = record.most_beside,
                    .far_off_beside = record.far_off_beside / count,

@@ -51,6 +51,7 @@ struct Claims {
   double coverage = 0.0;           ///< the truth lay within the +-
   double disagrees = 0.0;          ///< flagged so
   double partial_coverage = 0.0;   ///< flagged so
+  double coverage_unknown = 0.0;   ///< flagged so
   double gap = 0.0;                ///< flagged so
   /// The largest |error| of the energy that was told beside, of the true energy, in the trials that
   /// were not flagged `disagrees`; 0 where there was none.

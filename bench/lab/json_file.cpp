@@ -20,6 +20,7 @@ Json json_of(const WayResult& way) {
                       {"coverage", way.claims->coverage},
                       {"disagrees", way.claims->disagrees},
                       {"partial_coverage", way.claims->partial_coverage},
+                      {"coverage_unknown", way.claims->coverage_unknown},
                       {"gap", way.claims->gap},
                       {"most_beside", way.claims->most_beside},
                       {"far_off_beside", way.claims->far_off_beside},

@@ -19,6 +19,7 @@ std::string flags_of(const Claims& claims) {
   };
   add(claims.disagrees, "disagrees");
   add(claims.partial_coverage, "partial");
+  add(claims.coverage_unknown, "unknown");
   add(claims.gap, "gap");
   return text;
 }

@@ -178,10 +178,10 @@ Verdict hidden_loads(const Results& results) {
   return each(
       results,
       "a load that is hidden from its only gauge costs no more than its highest and lowest power "
-      "allow, and is flagged `partial_coverage`",
+      "allow, and is flagged `partial_coverage` or `coverage_unknown`",
       [](const Cell& cell, const WayResult& way) -> std::optional<double> {
         if (!way.claims || cell.mode != "gauge" || !cell.is_hidden()) return std::nullopt;
-        if (way.claims->partial_coverage < 1.0) return 1.0;
+        if (way.claims->partial_coverage + way.claims->coverage_unknown < 1.0) return 1.0;
         return way.errors.most - cell.most_if_hidden(cell.load.shape.mean_w(0.0, 1000.0)) -
                way.claims->median_half_width;
       },
