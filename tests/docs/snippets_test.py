@@ -47,6 +47,19 @@ class Snippets(unittest.TestCase):
                 done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=300)
                 self.assertEqual(done.returncode, 0, f"README.md:{line}: {done.stderr}")
 
+    def test_of_a_part_with_a_header_of_its_own_name_it(self):
+        declaration = r"class PowerStream; +// #include <wattle/power_stream\.hpp>"
+        self.assertRegex((PROJECT / "include/wattle/wattle.hpp").read_text(), declaration)
+        text = "#include <wattle/wattle.hpp>\nint main() { wattle::PowerStream stream; }\n"
+        words = [COMPILER, "-std=c++20", "-fsyntax-only", "-I", str(PROJECT / "include"), "-x", "c++",
+                 "-"]
+        done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=300)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("incomplete type", done.stderr)
+        # Clang shows the declaration, with its comment.
+        if "clang" in COMPILER:
+            self.assertRegex(done.stderr, declaration)
+
     def test_of_python_are_python_and_run_outside_of_a_run(self):
         found = 0
         for page in PAGES:
