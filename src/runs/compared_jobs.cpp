@@ -83,17 +83,25 @@ RunCost job_cost(const JobReport& job, const Records& records) {
                .cpu_user = job.cpu_user,
                .cpu_system = job.cpu_system,
                .peak_rss_bytes = job.peak_rss_bytes,
+               .rank_count = job.size,
+               .missing_ranks = job.missing_ranks.size(),
                .code = 0};
   if (job.energy) {
     cost.uncertainty = job.uncertainty;
     cost.common = job.common;
   }
-  for (const NodeReport& node : job.nodes) cost.energy_unknown += node.unknown + node.unmeasured;
+  for (const NodeReport& node : job.nodes) {
+    // A node without any energy is in no sum.
+    if (!node.energy) continue;
+    cost.energy_unknown = std::max(cost.energy_unknown, node.unknown + node.unmeasured);
+  }
   for (const Report* record : records) {
-    if (record->exit.code == 0) continue;
-    cost.code = record->exit.code;
-    cost.signal = record->exit.signal;
-    break;
+    if (record->mpi && record->mpi->rank) cost.ranks.push_back(*record->mpi->rank);
+    if (record->exit.code != 0) cost.failed_ranks.push_back(record->exit);
+  }
+  if (!cost.failed_ranks.empty()) {
+    cost.code = cost.failed_ranks.front().code;
+    cost.signal = cost.failed_ranks.front().signal;
   }
   return cost;
 }

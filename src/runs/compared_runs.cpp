@@ -17,6 +17,7 @@
 #include "runs/compared_jobs.hpp"
 #include "runs/history/saved_run_json.hpp"
 #include "runs/record_text.hpp"
+#include "runs/run_lacks.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -136,6 +137,7 @@ std::vector<ComparedRuns> compare_sources(const RunSource& a, const RunSource& b
                               printable(a.name), printable(b.name)));
     }
     mark_missing_domains({&pair.a.runs, &pair.b.runs});
+    mark_missing_ranks({&pair.a.runs, &pair.b.runs});
     for (const Cost cost : kCosts) {
       const Comparison found = compare(cost, pair.a.runs, pair.b.runs, false);
       if (found.ratio) pair.comparisons.push_back(found);
@@ -179,6 +181,13 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
       for (const std::string& note : notes_on_energy(command->runs)) {
         notes.push_back(fmt::format("{}: {}", printable(source->name), note));
       }
+      if (const auto lacking = std::ranges::count_if(command->runs, &RunCost::lacks_ranks);
+          lacking > 0) {
+        notes.push_back(
+            fmt::format("{}: {} of {} runs lack ranks of their job, and are in no "
+                        "figure",
+                        printable(source->name), lacking, command->runs.size()));
+      }
       if (command->failed() == 0) continue;
       notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
                                   printable(source->name), command->failed(),
@@ -201,7 +210,8 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
     add_unmatched(notes, b, a, all);
   }
   if (lacks_energy) {
-    notes.emplace_back("no comparison of energy: at least one side has none that was measured");
+    notes.emplace_back(
+        "no comparison of energy: at least one side has none that was measured in full");
   }
   if (machines_differ) {
     notes.emplace_back(
@@ -238,7 +248,7 @@ std::string to_text(const RunSource& a, const RunSource& b, const std::vector<Co
     for (const Comparison& comparison : pair.comparisons) {
       table.add(compared_cells(comparison.cost, pair));
     }
-    text += table.text();
+    if (!pair.comparisons.empty()) text += table.text();
     for (const Comparison& comparison : pair.comparisons) {
       if (!has_sentence(comparison.cost) && comparison.cost != asked) continue;
       const std::string line = wrapped(sentence_of(comparison, name_a, name_b), style, 2);

@@ -1,18 +1,16 @@
 #include "runs/run_cost.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/json/enum_table.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "runs/run_lacks.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {
@@ -184,6 +182,11 @@ RunCost cost_of(const Report& report) {
     cost.uncertainty = total.uncertainty;
     cost.common = total.common;
   }
+  const auto& mpi = report.mpi;
+  if (mpi && mpi->rank && mpi->size.value_or(1) > 1) {
+    cost.ranks = {*mpi->rank};
+    cost.rank_count = mpi->size;
+  }
   for (const DomainFigure& domain : report.energy.domains) {
     const bool is_part = counts_in_total(domain.domain.kind()) && domain.figure.energy;
     if (is_part) cost.energy_domains.push_back(domain.domain.name());
@@ -191,69 +194,20 @@ RunCost cost_of(const Report& report) {
   return cost;
 }
 
-void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside) {
-  std::set<std::string> all;
-  for (const std::vector<RunCost>* const runs : beside) {
-    for (const RunCost& run : *runs)
-      all.insert(run.energy_domains.begin(), run.energy_domains.end());
-  }
-  for (std::vector<RunCost>* const runs : beside) {
-    for (RunCost& run : *runs) {
-      run.missing_domains.clear();
-      std::ranges::copy_if(all, std::back_inserter(run.missing_domains),
-                           [&](const std::string& domain) {
-                             return std::ranges::count(run.energy_domains, domain) == 0;
-                           });
-    }
-  }
-}
-
-std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
-  std::set<std::string> missing_domains;
-  std::map<std::string, std::size_t> flagged;
-  std::size_t partial = 0;
-  std::size_t bounds = 0;
-  for (const RunCost& run : runs) {
-    missing_domains.insert(run.missing_domains.begin(), run.missing_domains.end());
-    if (!run.missing_domains.empty()) ++partial;
-    if (run.missing_domains.empty() && run.energy && run.energy_unknown > Seconds(0)) ++bounds;
-    run.energy_flags.each([&](std::string_view flag) { ++flagged[std::string(flag)]; });
-  }
-  std::vector<std::string> notes;
-  if (partial > 0) {
-    notes.push_back(
-        fmt::format("the energy of {} of {} runs is in no figure: {} {} not measured in {}",
-                    partial, runs.size(), fmt::join(missing_domains, ", "),
-                    missing_domains.size() == 1 ? "was" : "were", partial == 1 ? "it" : "them"));
-  }
-  if (bounds > 0) {
-    notes.push_back(
-        fmt::format("the energy of {} of {} runs is a lower bound: a part of the time is unknown",
-                    bounds, runs.size()));
-  }
-  for (const auto& [flag, count] : flagged) {
-    // Nothing is lost by a wrap.
-    if (flag == kFlagNames[static_cast<std::size_t>(Flag::wrapped)]) continue;
-    notes.push_back(
-        fmt::format("the energy of {} of {} runs is flagged {}", count, runs.size(), flag));
-  }
-  return notes;
-}
-
 std::string_view name_of(Cost cost) noexcept { return words_of_cost(cost).name; }
 
 std::string_view key_of(Cost cost) noexcept { return words_of_cost(cost).key; }
 
 std::optional<double> value_of(Cost cost, const RunCost& run) noexcept {
+  const bool is_whole = run.missing_domains.empty() && !is_mostly_bound(run);
+  if (run.lacks_ranks) return std::nullopt;
   switch (cost) {
     case Cost::energy:
-      return run.energy && run.missing_domains.empty() ? std::optional(run.energy->si())
-                                                       : std::nullopt;
+      return run.energy && is_whole ? std::optional(run.energy->si()) : std::nullopt;
     case Cost::time:
       return run.wall.count();
     case Cost::power:
-      return run.mean_power && run.missing_domains.empty() ? std::optional(run.mean_power->si())
-                                                           : std::nullopt;
+      return run.mean_power && is_whole ? std::optional(run.mean_power->si()) : std::nullopt;
     case Cost::cpu:
       if (!run.cpu_user || !run.cpu_system) return std::nullopt;
       return (*run.cpu_user + *run.cpu_system).count();
@@ -303,6 +257,10 @@ Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCos
   comparison.ratio = in_rounds ? paired_log_ratio(of_a.series(), of_b.series())
                                : unpaired_log_ratio(of_a.series(), of_b.series());
   if (!comparison.doubt.empty()) comparison.ratio->interval.reset();
+  if (auto& interval = comparison.ratio->interval) {
+    interval->low -= unknown_excess(cost, a);
+    interval->high += unknown_excess(cost, b);
+  }
   return comparison;
 }
 

@@ -27,28 +27,30 @@ struct RunCost {
   /// of old versions.
   std::optional<Joules> common{};
   std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
-  Seconds energy_unknown{0};                  ///< time that is not in the energy
-  Flags energy_flags{};                       ///< of all domains in it
+  /// Time that is not in the energy; of a job: the longest of a node whose energy is in it.
+  Seconds energy_unknown{0};
+  Flags energy_flags{};  ///< of all domains in it
   /// Domains whose energy runs beside this one have. With any, no figure has its energy and power,
-  /// which are smaller for that alone. See `mark_missing_domains`.
+  /// which are smaller for that alone. See run_lacks.hpp.
   std::vector<std::string> missing_domains{};
   std::optional<Watts> mean_power;
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
   std::optional<std::uint64_t> peak_rss_bytes;
+  std::vector<unsigned> ranks{};         ///< of a job of several: those that were recorded
+  std::optional<unsigned> rank_count{};  ///< that the job has; absent: unknown
+  std::size_t missing_ranks = 0;         ///< of a job of several records: ranks without one
+  /// The run lacks ranks that runs beside it have, so that no figure has any of its costs, which
+  /// are smaller for that alone. See run_lacks.hpp.
+  bool lacks_ranks = false;
   /// CPU cores that everything else on the machine used.
   std::optional<double> other_cores{};
   std::optional<int> code;
   std::optional<int> signal{};
+  std::vector<Exit> failed_ranks{};  ///< of a job: each rank that failed
 };
 
 [[nodiscard]] RunCost cost_of(const Report& report);
-
-/// Sets `missing_domains` of runs that are to be in one figure, or in figures that are compared.
-void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside);
-/// Which energies of the runs are in no figure, or are lower bounds: sentences that go on after
-/// the name of the runs.
-[[nodiscard]] std::vector<std::string> notes_on_energy(std::span<const RunCost> runs);
 
 enum class Cost : std::uint8_t { energy, time, power, cpu, memory };
 inline constexpr std::array kCosts = {Cost::energy, Cost::time, Cost::power, Cost::cpu,

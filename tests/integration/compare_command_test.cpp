@@ -64,6 +64,19 @@ TEST_F(CompareCommandTest, FailsWhereRunsFailed) {
   EXPECT_EQ(run(wattle({"compare", good, bad})).code(), 0) << "without a limit";
 }
 
+TEST_F(CompareCommandTest, FailsWhereHalfOfTheRunsFailed) {
+  const std::string counter = path("count").string();
+  const Outcome made = run(bench({"-r", "4", "-i", "-n", "work", "--export-json", path("half.json"),
+                                  "n=$(cat " + counter + " || echo 0); echo $((n + 1)) > " +
+                                      counter + "; [ $((n % 2)) = 0 ]"}));
+  ASSERT_EQ(made.code(), 0) << made.err;
+  const std::string half = path("half.json").string();
+  const Outcome outcome =
+      run(wattle({"compare", half, half, "--fail-above", "10000%", "--quantity", "time"}));
+  EXPECT_EQ(outcome.code(), 2);
+  EXPECT_THAT(outcome.err, HasSubstr("2 of 4 runs of " + half + " failed"));
+}
+
 TEST_F(CompareCommandTest, CannotDecideWhereACommandIsOnOneSideAlone) {
   const auto file = [&](const char* name, const char* second) {
     const Outcome outcome =

@@ -22,9 +22,10 @@ or of wattle bench --export-json; or saved runs: an ID of wattle history, or a q
 commas between them: tag:KEY=VALUE, command:TEXT (the command line contains TEXT), host:NAME, since:TIME,
 until:TIME. The runs of each command in A are compared with those of the same command in B. The ranks of a
 batch job are one run, with the figures of wattle report.
-A failed run is no result: --fail-above then fails, unless --ignore-failure allows it.
-Exit status: 0; 1 if B costs more than --fail-above allows; 2 if A and B cannot be compared, or a run failed;
-64 for a wrong option.
+A failed run is no result: --fail-above then fails, unless --ignore-failure allows it. A run whose energy is known
+in part, or a job that lacks the record of a rank, is no result either.
+Exit status: 0; 1 if B costs more than --fail-above allows; 2 if A and B cannot be compared, or a run is no
+result; 64 for a wrong option.
 
 examples:
   wattle compare before.json after.json

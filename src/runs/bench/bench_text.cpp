@@ -16,6 +16,7 @@
 #include "runs/bench/bench_record.hpp"
 #include "runs/bench/scan_table.hpp"
 #include "runs/claim_notes.hpp"
+#include "runs/run_lacks.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle {
