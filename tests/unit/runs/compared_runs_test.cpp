@@ -157,6 +157,42 @@ TEST(ComparedRuns, SayWhichEnergiesAreLowerBounds) {
                                 "time is unknown"));
 }
 
+/// `runs` runs with 2 s of time, of which the energy of `unknown_s` is unknown.
+std::string lines_of_bounds(int runs, double energy_j, double unknown_s) {
+  std::string lines;
+  for (int i = 0; i < runs; ++i) {
+    Report report = measured();
+    report.energy.total.energy = Joules(energy_j + 0.001 * i);
+    report.energy.total.uncertainty = Joules(0.001);
+    report.energy.total.unknown = Seconds(unknown_s);
+    lines += to_json(report);
+  }
+  return lines;
+}
+
+TEST(ComparedRuns, DoNotCompareLowerBounds) {
+  const RunSource a = read_source(lines_of_bounds(3, 500.0, 0.0), "a.json");
+  const RunSource b = read_source(lines_of_bounds(3, 250.0, 1.0), "b.json");
+  const auto all = compare_sources(a, b, false);
+  for (const Cost cost : {Cost::energy, Cost::power}) {
+    EXPECT_EQ(std::ranges::count(all[0].comparisons, cost, &Comparison::cost), 0);
+  }
+  EXPECT_THAT(notes_on(a, b, all),
+              testing::Contains("b.json: the energy of 3 of 3 runs is in no figure: more than 1 % "
+                                "of the time is unknown"));
+}
+
+TEST(ComparedRuns, AllowForAShortUnknownTime) {
+  const RunSource a = read_source(lines_of_bounds(3, 500.0, 0.0), "a.json");
+  const RunSource b = read_source(lines_of_bounds(3, 495.0, 0.018), "b.json");
+  const auto all = compare_sources(a, b, false);
+  ASSERT_EQ(all[0].comparisons.front().cost, Cost::energy);
+  const LogRatio& ratio = *all[0].comparisons.front().ratio;
+  EXPECT_NEAR(change_of(ratio.interval->low), -0.01, 0.001);
+  EXPECT_GT(change_of(ratio.interval->high), 0.005) << "it may have used as much";
+  EXPECT_FALSE(ratio.is_shown());
+}
+
 TEST(ComparedRuns, CountOutliersAmongTheRunsOfBothSides) {
   std::string lines = lines_of(6, 1.0);
   const RunSource few = read_source(lines_of(3, 1.0), "few");
