@@ -45,16 +45,15 @@ Grid grid_of(const CourseOptions& options) noexcept {
   return grid;
 }
 
-/// The one that shows power: the gauge, which is read at each interval, as for a series; the
-/// counter where there is none, or none ever showed anything. The energy of a counter that is
-/// renewed ten times a second at best says little about a tenth of a second.
-CourseSource shown_source(const CourseSource& source, const Grid& grid) {
-  CourseSource shown = source;
-  const bool shows_power = std::ranges::any_of(source.gauges, [&](const History* gauge) {
-    return gauge->gauge_window(grid.begin, grid.end).known > nanoseconds(0);
-  });
-  if (shows_power) shown.counter = nullptr;
-  if (!shows_power && source.counter != nullptr) shown.gauges = {};
+/// The sources of power, the best first: the gauge, which is read at each interval, as for a
+/// series; then the counter, for the columns in which the gauge shows nothing. The energy of a
+/// counter that is renewed ten times a second at best says little about a tenth of a second.
+std::vector<CourseSource> shown_sources(const CourseSource& source) {
+  std::vector<CourseSource> shown;
+  if (!source.gauges.empty()) shown.push_back({.domain = source.domain, .gauges = source.gauges});
+  if (source.counter != nullptr) {
+    shown.push_back({.domain = source.domain, .counter = source.counter});
+  }
   return shown;
 }
 
@@ -123,15 +122,15 @@ PowerColumn mean_of(const CourseSource& source, TimePoint begin, TimePoint end) 
   return column;
 }
 
-/// The columns of one domain; what its steps are is added to `sums`, where there are any.
-std::vector<PowerColumn> columns_of_source(const CourseSource& source, const Grid& grid,
-                                           const std::vector<TimePoint>& edges,
-                                           std::vector<SumOfStep>* sums) {
-  std::vector<PowerColumn> columns(grid.columns);
+/// Fills those columns of one domain that are unknown; what their steps are is added to `sums`,
+/// where there are any.
+void fill_columns(std::vector<PowerColumn>& columns, const CourseSource& source, const Grid& grid,
+                  const std::vector<TimePoint>& edges, std::vector<SumOfStep>* sums) {
   const std::size_t per_column = grid.steps_per_column();
   const std::size_t steps = edges.size() - 1;
   for (std::size_t i = 0; i < grid.columns; ++i) {
     PowerColumn& column = columns[i];
+    if (column.mean) continue;
     const std::size_t first = i * per_column;
     const std::size_t last = std::min(first + per_column, steps);
     column = mean_of(source, edges[first], edges[last]);
@@ -148,7 +147,6 @@ std::vector<PowerColumn> columns_of_source(const CourseSource& source, const Gri
       sum.power += *power;
     }
   }
-  return columns;
 }
 
 bool is_known(const PowerColumn& column) noexcept { return column.mean.has_value(); }
@@ -234,13 +232,15 @@ PowerCourse power_course(std::span<const CourseSource> sources, const CourseOpti
   PowerCourse course{.length = grid.end - grid.begin, .column = grid.column, .step = grid.step};
   if (grid.columns == 0) return course;
   std::vector<SumOfStep> steps;
-  for (const CourseSource& given : sources) {
-    const CourseSource source = shown_source(given, grid);
-    const std::vector<TimePoint> edges = edges_of(source, grid, options.interval);
-    steps.resize(edges.size() - 1);
-    const bool counts = counts_in_total(source.domain.kind());
-    course.domains.push_back(
-        {source.domain.name(), columns_of_source(source, grid, edges, counts ? &steps : nullptr)});
+  for (const CourseSource& domain : sources) {
+    const bool counts = counts_in_total(domain.domain.kind());
+    std::vector<PowerColumn> columns(grid.columns);
+    for (const CourseSource& source : shown_sources(domain)) {
+      const std::vector<TimePoint> edges = edges_of(source, grid, options.interval);
+      steps.resize(edges.size() - 1);
+      fill_columns(columns, source, grid, edges, counts ? &steps : nullptr);
+    }
+    course.domains.push_back({domain.domain.name(), std::move(columns)});
   }
   std::vector<const DomainCourse*> counted;
   for (std::size_t i = 0; i < sources.size(); ++i) {

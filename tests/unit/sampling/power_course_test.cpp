@@ -128,6 +128,28 @@ TEST(PowerCourse, ShowsTheCounterWhereTheGaugeNeverShowedAnything) {
   EXPECT_NEAR(columns[15].mean->si(), 30.0, 1e-6);
 }
 
+TEST(PowerCourse, ShowsTheCounterFromWhereTheGaugeShowsNothing) {
+  const Counted counted;
+  for (const std::size_t most_columns : {std::size_t{720}, std::size_t{4}}) {
+    KnownHistory gauge(whole_watts());
+    gauge.read_through(0s, 900ms, 12);
+    for (nanoseconds at = 1s; at <= 4s; at += 100ms) gauge.fail(at);
+    const History* const gauges[] = {&*gauge};
+    const auto columns =
+        course_of({{.domain = Domain::package(0), .counter = &*counted, .gauges = gauges}}, 4s,
+                  most_columns)
+            .domains.front()
+            .columns;
+    const auto mean_at = [&](double part) {
+      return columns[static_cast<std::size_t>(part * static_cast<double>(columns.size()))].mean;
+    };
+    ASSERT_TRUE(mean_at(0.1) && mean_at(0.35) && mean_at(0.9));
+    EXPECT_EQ(mean_at(0.1), Watts(12.0)) << "as the gauge showed";
+    EXPECT_NEAR(mean_at(0.35)->si(), 30.0, 1e-6);
+    EXPECT_NEAR(mean_at(0.9)->si(), 10.0, 1e-6);
+  }
+}
+
 TEST(PowerCourse, HasNoExtremesWhereACounterIsStuck) {
   // Both are renewed every millisecond; a step is shorter than it takes to see that the slow one is
   // stuck, and longer than it takes for the fast one.
