@@ -187,7 +187,7 @@ void Scrape::add_totals(const CpuView& view, std::vector<DomainMetrics>& domains
 
 void Scrape::gather(CpuView& view, std::function<void(std::vector<DomainMetrics>)> then) {
   std::vector<DomainMetrics> domains;
-  for (const auto& [id, state] : view.read(view.ids())) {
+  for (const auto& [id, state] : view.read(view.all_ids())) {
     const auto [cpu, dram] = cpus_.channels(id);
     // AMD's kernels show a package once a die.
     if (std::ranges::find(domains, cpu->domain.name(), &DomainMetrics::domain) != domains.end()) {

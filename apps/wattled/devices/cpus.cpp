@@ -90,14 +90,17 @@ Cpus::Cpus(std::vector<std::shared_ptr<Sensor>> sensors, const std::vector<Cpu>&
       served.sensors.insert(cpu.dram->sensor);
     }
     cpus_.emplace(cpu.id, served);
+    all_ids_.push_back(cpu.id);
+    if (!cpu.is_part) ids_.push_back(cpu.id);
   }
-  for (const auto& [id, cpu] : cpus_) ids_.push_back(id);
+  std::ranges::sort(ids_);
 }
 
 std::vector<wire::CpuEntry> Cpus::entries() const {
   std::vector<wire::CpuEntry> entries;
-  entries.reserve(cpus_.size());
-  for (const auto& [id, cpu] : cpus_) {
+  entries.reserve(ids_.size());
+  for (const wire::DeviceId id : ids_) {
+    const Served& cpu = cpus_.at(id);
     entries.push_back({.id = id,
                        .dram_available = cpu.dram != nullptr,
                        .domain = cpu.cpu->channel().domain.name()});
@@ -135,10 +138,10 @@ CounterPowers Cpus::powers(wire::DeviceId id, const CpuState& before, const CpuS
 }
 
 void Cpus::keep_counters(Loop& loop) {
-  if (ids_.empty()) return;
+  if (all_ids_.empty()) return;
   std::chrono::nanoseconds period = std::chrono::minutes(1);
   for (const Readings& readings : readings_) period = std::min(period, readings.keeper_period());
-  const auto read_all = [this] { (void)read(ids_); };
+  const auto read_all = [this] { (void)read(all_ids_); };
   read_all();
   keeper_.emplace(loop, period, read_all);
   keeper_->start();
@@ -168,7 +171,7 @@ CpuStates CpuView::read(const Ids& ids) {
   if (last_.empty() || now >= due_ - slack) {
     const bool is_in_time = !last_.empty() && now < due_ + slack;
     due_ = (is_in_time ? due_ : now) + least_period_;
-    last_ = cpus_.read(cpus_.ids());
+    last_ = cpus_.read(cpus_.all_ids());
     for (auto& entry : last_) {
       CpuState& state = entry.second;
       quantize(state.cpu, quantum_uj_);

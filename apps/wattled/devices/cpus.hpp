@@ -65,6 +65,8 @@ class Cpus {
     wire::DeviceId id = 0;
     ChannelPlace cpu{};
     std::optional<ChannelPlace> dram{};
+    /// `cpu` is a counter of no CPU: see `cpus_of`. Clients that ask for CPUs never see it.
+    bool is_part = false;
   };
   /// `clock` shows when the machine was suspended.
   Cpus(std::vector<std::shared_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus,
@@ -73,6 +75,8 @@ class Cpus {
   [[nodiscard]] std::vector<wire::CpuEntry> entries() const;
   /// zeusd's numbers of CPUs: see `CpuZone`. Two may have one counter.
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
+  /// With counters that are of no CPU.
+  [[nodiscard]] const Ids& all_ids() const noexcept { return all_ids_; }
 
   /// The counters of a CPU and of its memory; the second may be null.
   [[nodiscard]] std::pair<const Channel*, const Channel*> channels(wire::DeviceId id) const;
@@ -96,6 +100,7 @@ class Cpus {
   std::vector<Readings> readings_;  ///< one for each sensor: only those asked for are read
   std::map<wire::DeviceId, Served> cpus_;
   Ids ids_;
+  Ids all_ids_;
   std::optional<Pace> keeper_;
 };
 
@@ -114,6 +119,7 @@ class CpuView {
   [[nodiscard]] CounterPowers powers(wire::DeviceId id, const CpuState& before,
                                      const CpuState& after) const;
   [[nodiscard]] const Ids& ids() const noexcept { return cpus_.ids(); }
+  [[nodiscard]] const Ids& all_ids() const noexcept { return cpus_.all_ids(); }
   [[nodiscard]] std::chrono::nanoseconds least_period() const noexcept { return least_period_; }
 
  private:

@@ -194,15 +194,35 @@ GpuHandle Gpus::handle(wire::DeviceId id) const {
   return {id, thread ? thread : std::make_shared<Worker>(), gpu.sensor};
 }
 
+void Gpus::note(Health& health, const DeviceAnswer& answer, const Sensor& sensor,
+                GpuQuestion question) {
+  const GpuQuestion asked = question == GpuQuestion::streamed_power ? GpuQuestion::power : question;
+  const auto fault = fault_of(answer, sensor, question);
+  // A request that the driver does not offer (400) is no failure.
+  if (fault && fault->status >= 500) {
+    // A GPU that is gone is back with its first answer, whatever was asked.
+    const Reading* const reading = reading_of(answer, sensor, question);
+    const bool is_gone = reading != nullptr && reading->status == ReadStatus::gone;
+    health.failed.insert(is_gone ? GpuQuestion::all : asked);
+    return;
+  }
+  // Power and energy are lost until they are read again. All else is over when the driver answers.
+  std::erase_if(health.failed, [&](GpuQuestion failed) {
+    if (failed == asked) return true;
+    if (failed != GpuQuestion::power && failed != GpuQuestion::energy) return true;
+    if (asked != GpuQuestion::all) return false;
+    const Reading* const reading = reading_of(answer, sensor, failed);
+    return reading != nullptr && !fault_of(reading->status, sensor);
+  });
+}
+
 void Gpus::ask_one(wire::DeviceId id, GpuQuestion question, WaitingQuestions::Then then) {
   const OwnedGpu& served = gpus_.at(id);
   const Gpu& gpu = served.gpu;
   auto take = [question, sensor = gpu.sensor, health = served.health,
                then = std::move(then)](const DeviceAnswer& answer) {
     if (answer.end == QuestionEnd::answered) {
-      const auto fault = fault_of(answer, *sensor, question);
-      // A request that the driver does not offer (400) is no failure.
-      health->has_failed = fault && fault->status >= 500;
+      note(*health, answer, *sensor, question);
       if (std::exchange(health->is_silent, false)) log_info(health->name + " answers again");
     }
     then(answer);
@@ -215,7 +235,7 @@ bool Gpus::fail() const {
   const TimePoint overdue = loop_.now() - kPatience;
   return std::ranges::any_of(gpus_, [&](const auto& entry) {
     const OwnedGpu& served = entry.second;
-    return served.health->has_failed || served.gpu.readings->has_waited(kDevice, overdue);
+    return !served.health->failed.empty() || served.gpu.readings->has_waited(kDevice, overdue);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -130,7 +131,8 @@ class Gpus {
   /// GPU is stuck, or too many callers wait for the answer.
   void ask_one(wire::DeviceId id, GpuQuestion question, WaitingQuestions::Then then);
 
-  /// True if a GPU failed when it was last asked: it is lost, or its driver does not answer.
+  /// True if a GPU failed when it was last asked for the same: it is lost, or its driver does not
+  /// answer.
   [[nodiscard]] bool fail() const;
   /// Logs that the driver does not answer: once until it answers, and at most every 10 minutes.
   void report_silent(wire::DeviceId id);
@@ -138,11 +140,13 @@ class Gpus {
  private:
   struct GatheredAnswers;
   struct Health {
-    std::string name;         ///< for the log
-    bool has_failed = false;  ///< its last answer was a failure
-    bool is_silent = false;   ///< the log has it
+    std::string name;                ///< for the log
+    std::set<GpuQuestion> failed{};  ///< whose last answer was a failure
+    bool is_silent = false;          ///< the log has it
     std::optional<TimePoint> reported_at{};
   };
+  static void note(Health& health, const DeviceAnswer& answer, const Sensor& sensor,
+                   GpuQuestion question);
   struct OwnedGpu {
     Gpu gpu;
     std::shared_ptr<Health> health;  ///< shared with the callbacks, which may outlive this

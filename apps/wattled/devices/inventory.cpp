@@ -42,7 +42,8 @@ Counters counters_of(const std::vector<std::shared_ptr<Sensor>>& sensors) {
 }
 
 /// Numbers CPUs as zeusd does: by the kernel's zones, whatever provider reads their counters. What
-/// has no zone follows: packages in their order, then the platform, as kernels register them.
+/// has no zone follows: packages in their order, then the platform, as kernels register them. Last
+/// come counters of no CPU: cores, integrated GPUs, and memory whose package has no counter.
 std::vector<Cpus::Cpu> cpus_of(const Counters& counters, const std::vector<CpuZone>& zones) {
   std::vector<CpuZone> numbered = zones;
   for (const auto& [domain, place] : counters) {
@@ -60,6 +61,15 @@ std::vector<Cpus::Cpu> cpus_of(const Counters& counters, const std::vector<CpuZo
     const bool has_dram = zone.domain.kind() == DomainKind::package && dram != counters.end();
     if (has_dram) cpu.dram = dram->second;
     cpus.push_back(cpu);
+  }
+  for (const auto& [domain, place] : counters) {
+    const bool is_served = std::ranges::any_of(cpus, [&, place = place](const Cpus::Cpu& cpu) {
+      return cpu.cpu == place || cpu.dram == place;
+    });
+    if (is_served) continue;
+    const std::uint32_t next = numbered.empty() ? 0 : numbered.back().number + 1;
+    numbered.push_back({.number = next, .domain = domain});
+    cpus.push_back({.id = next, .cpu = place, .is_part = true});
   }
   return cpus;
 }

@@ -124,7 +124,7 @@ bool Service::has_lost_devices() {
     return state.at != TimePoint{} && !reason_of(state, kPatience).empty() &&
            (!state.is_known || has_moved);
   };
-  const CpuStates cpus = cpus_.read(cpus_.ids());
+  const CpuStates cpus = cpus_.read(cpus_.all_ids());
   return gpus_.fail() || scrape_.lacks_others() || std::ranges::any_of(cpus, [&](const auto& cpu) {
            return is_lost(cpu.second.cpu) || (cpu.second.dram && is_lost(*cpu.second.dram));
          });

@@ -90,6 +90,18 @@ TEST_F(DeviceNumbers, MayShareACounter) {
               ElementsAre("0: package_0", "1: package_0"));
 }
 
+TEST_F(DeviceNumbers, AreThoseOfCpusAlone) {
+  const std::vector<Domain> domains{Domain::dram(0), Domain::package(1), Domain::dram(1),
+                                    Domain::package(1).as(DomainKind::core)};
+  const std::vector<CpuZone> zones{{0, Domain::package(0)}, {1, Domain::package(1)}};
+  EXPECT_THAT(numbers(domains, zones), ElementsAre("1: package_1 dram_1"));
+  Inventory inventory = take_inventory(found(domains), {TokenScope::cpu_read}, zones);
+  Cpus cpus(std::move(inventory.cpu_sensors), inventory.cpus);
+  ASSERT_THAT(cpus.all_ids(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(cpus.channels(2).first->domain, Domain::dram(0));
+  EXPECT_TRUE(cpus.read({2}).at(2).cpu.is_known);
+}
+
 TEST_F(DeviceNumbers, OfGpusThatAreFoundLaterComeAfterThoseThatAreServed) {
   VirtualLoop loop;
   const ServiceOptions options;
