@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "energy/metered_machine.hpp"
+#include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::detail {
@@ -57,6 +60,29 @@ TEST_F(RunningWindowTest, IsReportedOnceWhereThoseOfTwoThreadsOverlap) {
   ASSERT_THAT(messages_, SizeIs(1));
   EXPECT_THAT(messages_.front(), HasSubstr("windows of several threads overlap"));
   EXPECT_THAT(messages_.front(), HasSubstr("energy of the whole machine"));
+}
+
+/// The exit status of a process in which the meters of three threads run at the same time: 0 if
+/// that was logged once.
+int status_of_three_threads() {
+  static std::vector<std::string> messages;
+  set_log([](std::string_view message) { messages.emplace_back(message); });
+  tests::MeteredMachine machine;
+  EnergyMeter meter = machine.draws(Domain::package(0), Watts(100.0)).meter();
+  EnergyMeter beside = meter.another();
+  EnergyMeter also_beside = meter.another();
+  meter.start("work");
+  for (EnergyMeter* const other : {&beside, &also_beside}) {
+    std::thread([&] { other->start("beside"); }).join();
+  }
+  const bool is_right =
+      messages.size() == 1 && messages[0].starts_with("windows of several threads overlap");
+  return is_right ? 0 : 1;
+}
+
+// In a process of its own, since the report comes once.
+TEST(EnergyMetersDeathTest, LogOnceThatWindowsOfSeveralThreadsOverlap) {
+  EXPECT_EXIT(std::_Exit(status_of_three_threads()), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
