@@ -92,6 +92,30 @@ TEST_F(DaemonMetrics, ArePassedByPromtool) {
   EXPECT_EQ(outcome.code(), 0) << outcome.out << outcome.err;
 }
 
+TEST_F(DaemonMetrics, HaveThePowerOfAGpuThatShowsItsEnergyAlone) {
+  serve({},
+        "gpu A\nuuid GPU-aaaa\npower step 0 75\ncounter 500000\n"
+        "instant none\naverage none\nusage none\n");
+  const std::string name = "wattle_power_watts{domain=\"nvidia_gpu_0\"";
+  std::string metrics;
+  ASSERT_TRUE(eventually([&] {
+    metrics = get("/metrics").body;
+    return metrics.find(name) != std::string::npos;
+  })) << metrics;
+  const std::size_t value = metrics.find("} ", metrics.find(name)) + 2;
+  EXPECT_NEAR(std::stod(metrics.substr(value)), 75.0, 20.0);
+}
+
+TEST_F(DaemonMetrics, HealthIsThatOfTheCounterOfAGpuToo) {
+  serve({}, std::string(kOneGpu) + "error nvmlDeviceGetTotalEnergyConsumption 999 from 2\n");
+  (void)get("/metrics");
+  EXPECT_EQ(health(), "ok");
+  EXPECT_TRUE(eventually([&] {
+    (void)get("/metrics");
+    return health() == "degraded";
+  })) << "its power is still known";
+}
+
 TEST_F(DaemonMetrics, HealthIsNotThatOfAGpuThatNeverAnswered) {
   serve({}, std::string(kOneGpu) +
                 "error nvmlDeviceGetPowerUsage 999\nerror nvmlDeviceGetFieldValues 999\n");
@@ -102,8 +126,8 @@ TEST_F(DaemonMetrics, HealthIsNotThatOfAGpuThatNeverAnswered) {
 
 TEST_F(DaemonMetrics, HealthIsNotThatOfAnotherQuestion) {
   serve({}, std::string(kOneGpu) +
-                "error nvmlDeviceGetPowerUsage 999 from 0.5\n"
-                "error nvmlDeviceGetFieldValues 999 from 0.5\n");
+                "error nvmlDeviceGetPowerUsage 999 from 2\n"
+                "error nvmlDeviceGetFieldValues 999 from 2\n");
   EXPECT_EQ(health(), "ok");
   ASSERT_TRUE(eventually([&] { return get("/gpu/get_power").status == 500; }));
   EXPECT_EQ(health(), "degraded");

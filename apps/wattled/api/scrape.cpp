@@ -139,6 +139,22 @@ DomainMetrics Scrape::of_counter(const CpuView& view, const Channel& channel,
   return metrics;
 }
 
+void Scrape::add_power_of_counter(const CpuView& view, const Sensor& sensor,
+                                  const DeviceAnswer& answer, std::vector<DomainMetrics>& domains) {
+  const bool has_gauge = std::ranges::any_of(
+      sensor.channels(), [](const Channel& channel) { return is_power(channel.metric); });
+  const Reading* const reading = reading_of(answer, sensor, GpuQuestion::energy);
+  if (has_gauge || reading == nullptr || !is_known(*reading)) return;
+  const auto place = static_cast<std::size_t>(reading - answer.readings.data());
+  const Domain& domain = sensor.channels()[place].domain;
+  const auto found = std::ranges::find(domains, domain.name(), &DomainMetrics::domain);
+  if (found == domains.end() || !found->energy_j) return;
+  GpuCounter& counter = gpu_counters_[{&view, domain}];
+  if (*found->energy_j < counter.last_j) ++counter.restarts;
+  counter.last_j = *found->energy_j;
+  found->power_w = powers_[{&view, domain}].at(reading->at, counter.last_j, counter.restarts);
+}
+
 void Scrape::add_others(const CpuView& view, const Gpus::Answers& answers,
                         std::vector<DomainMetrics>& domains) {
   for (const auto& [id, answer] : answers) {
@@ -199,7 +215,9 @@ void Scrape::gather(CpuView& view, std::function<void(std::vector<DomainMetrics>
   auto add_rest = [this, &view, domains = std::move(domains),
                    then = std::move(then)](const Gpus::Answers& gpus) mutable {
     for (const auto& [id, answer] : gpus) {
-      std::ranges::move(of_device(gpus_.sensor(id), answer), std::back_inserter(domains));
+      std::vector<DomainMetrics> found = of_device(gpus_.sensor(id), answer);
+      add_power_of_counter(view, gpus_.sensor(id), answer, found);
+      std::ranges::move(found, std::back_inserter(domains));
     }
     others_.ask(others_.ids(), GpuQuestion::all,
                 [this, &view, domains = std::move(domains),

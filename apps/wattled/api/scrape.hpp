@@ -1,6 +1,7 @@
 // Collects the metrics of /metrics from the devices.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -51,6 +52,9 @@ class Scrape {
 
   [[nodiscard]] DomainMetrics of_counter(const CpuView& view, const Channel& channel,
                                          const CounterState& state);
+  /// Adds the mean power of a GPU that shows its energy alone.
+  void add_power_of_counter(const CpuView& view, const Sensor& sensor, const DeviceAnswer& answer,
+                            std::vector<DomainMetrics>& domains);
   /// Adds what the others answered.
   void add_others(const CpuView& view, const Gpus::Answers& answers,
                   std::vector<DomainMetrics>& domains);
@@ -66,6 +70,11 @@ class Scrape {
   std::string cpu_model_;
   EnergyTotals totals_;
   std::map<Key, PowerSinceScrape> powers_;
+  struct GpuCounter {
+    double last_j = 0.0;
+    std::uint64_t restarts = 0;
+  };
+  std::map<Key, GpuCounter> gpu_counters_;
   /// The totals last shown to a coarse view, and when.
   Totals coarse_;
   TimePoint coarse_at_{};

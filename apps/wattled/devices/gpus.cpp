@@ -208,12 +208,21 @@ void Gpus::note(Health& health, const DeviceAnswer& answer, const Sensor& sensor
   }
   // Power and energy are lost until they are read again. All else is over when the driver answers.
   std::erase_if(health.failed, [&](GpuQuestion failed) {
-    if (failed == asked) return true;
-    if (failed != GpuQuestion::power && failed != GpuQuestion::energy) return true;
-    if (asked != GpuQuestion::all) return false;
-    const Reading* const reading = reading_of(answer, sensor, failed);
-    return reading != nullptr && !fault_of(reading->status, sensor);
+    return failed == asked || (failed != GpuQuestion::power && failed != GpuQuestion::energy);
   });
+  if (asked != GpuQuestion::all) return;
+  const ChannelSet channels = channels_asked(sensor, GpuQuestion::all);
+  for (const GpuQuestion part : {GpuQuestion::power, GpuQuestion::energy}) {
+    const Reading* const reading = reading_of(answer, sensor, part);
+    if (reading == nullptr) continue;
+    if (!channels[static_cast<std::size_t>(reading - answer.readings.data())]) continue;
+    if (!fault_of(reading->status, sensor)) {
+      health.shown.insert(part);
+      health.failed.erase(part);
+    } else if (health.shown.contains(part)) {
+      health.failed.insert(part);
+    }
+  }
 }
 
 void Gpus::ask_one(wire::DeviceId id, GpuQuestion question, WaitingQuestions::Then then) {

@@ -142,6 +142,7 @@ class Gpus {
   struct Health {
     std::string name;                ///< for the log
     std::set<GpuQuestion> failed{};  ///< whose last answer was a failure
+    std::set<GpuQuestion> shown{};   ///< power, energy: they had a value
     bool is_silent = false;          ///< the log has it
     std::optional<TimePoint> reported_at{};
   };
