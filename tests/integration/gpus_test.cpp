@@ -171,5 +171,21 @@ TEST_F(Gpus, PhaseOfAGpuIsAsCertainAsARun) {
   EXPECT_LE(most, 1.25);
 }
 
+TEST_F(Gpus, PhaseDoesNotWaitForADriverThatIsSlow) {
+  constexpr double kLatencyS = 3.0;
+  const fakes::FakeNvml fake(
+      "gpu NVIDIA A\naverage none\nusage none\ncounter none\n"
+      "power step 0 300\nlatency nvmlDeviceGetPowerUsage 3000 from 1\n"
+      "latency nvmlDeviceGetFieldValues 3000 from 1\n");
+  Start start;
+  start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+  const auto [outcome, json] = measure_in(
+      start, {"--sysfs", path("nothing"), "--nvml-library", fake.library_path()},
+      {"env", "W=" + wattle_program(), "sh", "-c", "sleep 1.5; $W mark a; $W mark --end a"});
+  EXPECT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_LT(json["phases"]["rows"].at(0)["time_s"], kLatencyS / 2.0) << json["phases"];
+  EXPECT_LT(json["wall_s"], 1.5 + kLatencyS / 2.0);
+}
+
 }  // namespace
 }  // namespace wattle::integration
