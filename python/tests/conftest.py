@@ -110,6 +110,18 @@ def gpus(tree, tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def partial_gauge(empty_tree, tmp_path, monkeypatch):
+    """One sensor: the gauge of an M40, which sees 14 of 31 ms."""
+    script = tmp_path / "gpus"
+    script.write_text(
+        "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\npower step 0 150\n"
+    )
+    monkeypatch.setenv("WATTLE_FAKE_NVML", str(script))
+    monkeypatch.setenv("WATTLE_NVML_LIBRARY", os.environ["WATTLE_TEST_NVML"])
+    return script
+
+
+@pytest.fixture
 def load(tree):
     """Moves all counters of the tree while a test runs: about 50 W each."""
     is_over = threading.Event()

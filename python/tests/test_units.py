@@ -296,3 +296,17 @@ def test_an_answer_can_have_the_energy_in_a_header(tree):
     (header,) = sent[0]["headers"]
     assert header[0] == b"server-timing"
     assert header[1].startswith(b"energy;dur=")
+    assert b', energy_uncertainty;dur=' in header[1]
+
+
+def test_the_header_of_an_answer_has_the_flags_of_its_energy():
+    from wattle.asgi import _server_timing
+
+    class Ended:
+        energy = wattle.Energy(2.0, 0.5, flags=["short_window", "partial_coverage"])
+
+    assert asyncio.run(_server_timing(Ended())) == (
+        b"server-timing",
+        b'energy;dur=2;desc="J", energy_uncertainty;dur=0.5;desc="J", '
+        b'energy_flags;desc="short_window partial_coverage"',
+    )

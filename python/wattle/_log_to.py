@@ -19,8 +19,9 @@ Log = Callable[..., dict[str, Any]]
 def metrics(measurement: Measurement, prefix: str = "energy/") -> dict[str, float]:
     """The figures of a measurement by name, each with its unit; what is not known is left out.
 
-    total_j, uncertainty_j (joules), unknown_s, seconds, power_w (watts), and the joules of each
-    domain: package_0_j ...
+    total_j, uncertainty_j (joules), unknown_s, seconds, power_w, power_uncertainty_w (watts), the joules of
+    each domain and their ±: package_0_j, package_0_uncertainty_j ..., and 1 for each flag of the total:
+    flag_partial_coverage ...
     """
     values = {
         "total_j": measurement.total_j,
@@ -28,7 +29,10 @@ def metrics(measurement: Measurement, prefix: str = "energy/") -> dict[str, floa
         "unknown_s": measurement.unknown_s,
         "seconds": measurement.seconds,
         "power_w": measurement.power_w,
+        "power_uncertainty_w": measurement.power_uncertainty_w,
         **{f"{name}_j": energy.energy_j for name, energy in measurement.domains.items()},
+        **{f"{name}_uncertainty_j": energy.uncertainty_j for name, energy in measurement.domains.items()},
+        **{f"flag_{name}": 1.0 for name in measurement.flags},
     }
     return {prefix + name: value for name, value in values.items() if value is not None}
 

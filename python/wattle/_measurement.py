@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wattle._errors import NotStopped
 from wattle._library import core
-from wattle._text import UNKNOWN_CELL, energy_text, fitting, row_html, seconds_text
+from wattle._text import UNKNOWN_CELL, energy_text, fitting, power_text, row_html, seconds_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,6 +190,12 @@ class Measurement:
         return total.energy_j / self.seconds
 
     @property
+    def power_uncertainty_w(self) -> float | None:
+        """The sampling error of `power_w` (95 %), in watts. None where that is None."""
+        error_j = self._sum().uncertainty_j
+        return None if self.power_w is None or error_j is None else error_j / self.seconds
+
+    @property
     def missing(self) -> tuple[core.Refusal, ...]:
         """What was not measured, why, and what would change that."""
         self._measured()
@@ -234,7 +240,7 @@ class Measurement:
         total = self._sum()
         if total.energy_j is not None:
             text = energy_text(total.energy_j, total.uncertainty_j, total.unknown_s)
-            return fitting(f"{text} ({', '.join(self.covers)})")
+            return fitting(f"{', '.join((text, *total.flags))} ({', '.join(self.covers)})")
         reasons = "; ".join(str(lack) for lack in self.missing)
         text = f"unknown energy ({reasons or ', '.join(total.flags) or 'no domain counts in a total'})"
         if self._estimate is not None and self._estimate.machine is not None:
@@ -257,7 +263,7 @@ class Measurement:
             is_known = energy.energy_j is not None
             text = energy_text(energy.energy_j, energy.uncertainty_j, energy.unknown_s)
             rows.append(row_html((name, text if is_known else UNKNOWN_CELL, "", " ".join(energy.flags))))
-        power = "" if self.power_w is None else f"{self.power_w:.3g} W"
+        power = "" if self.power_w is None else power_text(self.power_w, self.power_uncertainty_w)
         total = f"total in {seconds_text(self.seconds)}"
         rows.append(row_html((total, str(self), power, " ".join(self.flags))))
         for lack in self.missing:

@@ -10,7 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["energy_text", "fitting", "parse_energy", "printable", "row_html", "seconds_text", "UNKNOWN", "UNKNOWN_CELL"]
+__all__ = [
+    "energy_text", "fitting", "parse_energy", "power_text", "printable", "row_html", "seconds_text",
+    "UNKNOWN", "UNKNOWN_CELL",
+]
 
 UNKNOWN = "unknown"
 """An unknown value in a sentence or after a label."""
@@ -36,6 +39,11 @@ def energy_text(energy_j: float | None, uncertainty_j: float | None, unknown_s: 
     if unknown_s > 0:
         text = f"at least {text}, {seconds_text(unknown_s)} unknown"
     return text
+
+
+def power_text(power_w: float | None, uncertainty_w: float | None) -> str:
+    """ "120 W ± 2"; "unknown"."""
+    return energy_text(power_w, uncertainty_w).replace("J", "W", 1)
 
 
 def seconds_text(seconds: float) -> str:

@@ -25,7 +25,8 @@ class UnitMiddleware:
     """Counts each HTTP request of `app` as a unit of work.
 
     units: a `Units`; None: that of `wattle.unit`. tag: of all requests. server_timing: answers have a
-    header `Server-Timing: energy;dur=JOULES`. The whole answer then waits for the readings that cover
+    header `Server-Timing: energy;dur=JOULES`, with `energy_uncertainty` (joules, 95 %) and, if there are
+    some, `energy_flags` beside it. The whole answer then waits for the readings that cover
     the request, up to a second: for tests, not for answers that are streamed. The handler finds its
     unit in `scope["wattle.unit"]`, to count tokens. The unit keeps the request's `traceparent`.
     """
@@ -86,6 +87,11 @@ async def _server_timing(own: Unit) -> tuple[bytes, bytes] | None:
         if energy is not None:
             if energy.energy_j is None or energy.unknown_s > 0:
                 return None
-            return b"server-timing", f"energy;dur={energy.energy_j:.6g};desc=\"J\"".encode()
+            text = f'energy;dur={energy.energy_j:.6g};desc="J"'
+            if energy.uncertainty_j is not None:
+                text += f', energy_uncertainty;dur={energy.uncertainty_j:.2g};desc="J"'
+            if energy.flags:
+                text += f', energy_flags;desc="{" ".join(energy.flags)}"'
+            return b"server-timing", text.encode()
         await asyncio.sleep(0.01)
     return None

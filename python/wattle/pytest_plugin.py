@@ -27,6 +27,7 @@ __all__ = ["EnergyBudgetWarning"]
 _MARK = "energy_budget"
 # The names of the properties of a test, in reports of pytest (JUnit's too).
 _ENERGY, _ERROR, _TEXT, _REASON = "energy_j", "energy_uncertainty_j", "energy", "energy_unknown"
+_FLAGS = "energy_flags"
 _OVERLAP = "other tests ran at the same time (pytest-xdist), and the energy is that of the machine"
 
 
@@ -152,7 +153,8 @@ def _properties(measurement: Any) -> list[tuple[str, object]]:
     if total_j is None:
         return [(_REASON, _reason(measurement))]
     text = energy_text(total_j, measurement.uncertainty_j, measurement.unknown_s)
-    return [(_ENERGY, total_j), (_ERROR, measurement.uncertainty_j), (_TEXT, text)]
+    flags = [(_FLAGS, " ".join(measurement.flags))] if measurement.flags else []
+    return [(_ENERGY, total_j), (_ERROR, measurement.uncertainty_j), (_TEXT, text), *flags]
 
 
 def _workers(config: pytest.Config) -> int:
@@ -188,5 +190,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 def _cells(report: Any, known: Mapping[str, Any]) -> tuple[str, ...]:
     duration = report.duration
     seconds = seconds_text(duration) if math.isfinite(duration) else UNKNOWN_CELL
-    cells = (str(known.get(_TEXT, UNKNOWN_CELL)), seconds, printable(report.nodeid))
+    energy = " ".join(str(known[name]) for name in (_TEXT, _FLAGS) if name in known)
+    cells = (energy or UNKNOWN_CELL, seconds, printable(report.nodeid))
     return tuple(fitting(cell, sys.__stdout__) for cell in cells)
