@@ -101,6 +101,13 @@ def test_the_files_are_those_of_their_source():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("name", ["wattle-node.json", "wattle-gpu.json"])
+def test_what_shows_energies_of_devices_shows_their_uncertainty_and_their_coverage(name):
+    shown = " ".join(target["expr"] for each, _, target in all_targets() if each == name)
+    assert "wattle_energy_joules_total" in shown
+    assert "wattle_energy_uncertainty_joules" in shown and "wattle_power_coverage_ratio" in shown
+
+
 def test_no_panel_is_empty(prometheus):
     empty = []
     for name, panel, target in all_targets():
