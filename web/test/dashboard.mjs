@@ -238,7 +238,7 @@ const checks = {
     await daemon.stop();
     await eventually(page, `() => document.getElementById("state").textContent.startsWith("Not up to date") &&
       document.getElementById("total").textContent.includes("unknown")`, "the page says that it is cut off");
-    const [power, , , , , , , state] = (await rows(page))["CPU package 0"];
+    const [power, , , , , , , , state] = (await rows(page))["CPU package 0"];
     assert.equal(power, "-");
     assert.match(state, /connection to the daemon was lost|does not answer/);
     await pause(3000);

@@ -1,10 +1,28 @@
 // Energies since the page was opened: of the daemon's history, with their ±, or of its counters.
 
+/// The ± (k = 2) of a sum: parts that come back add up with their signs, the rest in squares. `common`: the part of a
+/// ± that comes back.
+export function doubtOf(parts: {doubt: number; common: number}[]): {doubt: number; common: number} {
+  let [independent, common] = [0, 0];
+  for (const part of parts) {
+    const signed = Math.max(-part.doubt, Math.min(part.doubt, part.common));
+    independent += part.doubt ** 2 - signed ** 2;
+    common += signed;
+  }
+  return {doubt: Math.hypot(Math.sqrt(independent), common), common};
+}
+
+/// In the order in which they come, each once.
+export const together = (...flags: string[][]): string[] => [...new Set(flags.flat())];
+
 /// `joules` null: not known, for the `reason`.
 export interface Energy {
   joules: number | null;
   /// Of the sampling, k = 2; null: nobody computed it.
   doubt: number | null;
+  /// The part of `doubt` that comes back, with its sign.
+  common: number;
+  flags: string[];
   /// Some of it is missing.
   isAtLeast: boolean;
   reason: string;
@@ -43,7 +61,7 @@ export class EnergyCount {
 
   get energy(): Energy {
     const joules = this.first === null ? null : this.before + this.last - this.first;
-    return {joules, doubt: null, isAtLeast: this.isAtLeast, reason: ""};
+    return {joules, doubt: null, common: 0, flags: [], isAtLeast: this.isAtLeast, reason: ""};
   }
 }
 
@@ -51,19 +69,24 @@ export class EnergyCount {
 export interface EnergyAnswer {
   from: number;
   to: number;
-  domains: {domain: string; energy_j: number | null; uncertainty_j: number | null; unknown_s: number}[];
+  domains: {
+    domain: string; energy_j: number | null; uncertainty_j: number | null; unknown_s: number; flags?: string[];
+    /// Null where it is hidden; older daemons do not have it.
+    common_j?: number | null;
+  }[];
 }
 
 /// What a sum has of some windows, one after the other.
 interface Sum {
   joules: number;
-  /// The square of the ±.
-  variance: number;
+  doubt: number;
+  common: number;
+  flags: string[];
   unknownS: number;
   isKnown: boolean;
 }
 
-const kNothing: Sum = {joules: 0, variance: 0, unknownS: 0, isKnown: false};
+const kNothing: Sum = {joules: 0, doubt: 0, common: 0, flags: [], unknownS: 0, isKnown: false};
 /// Windows are closed at whole minutes: the daemon's history may be short.
 const kWindowS = 60;
 /// How far apart the ends of an open window are.
@@ -106,8 +129,9 @@ export class EnergyWindows {
     if (this.begin === this.start) this.begin = answer.from;
     this.start = answer.from;
     this.end = answer.to;
-    this.open = new Map(answer.domains.map(({domain, energy_j, uncertainty_j, unknown_s}) => [domain, {
-      joules: energy_j ?? 0, variance: (uncertainty_j ?? 0) ** 2, unknownS: unknown_s, isKnown: energy_j !== null,
+    this.open = new Map(answer.domains.map(({domain, energy_j, uncertainty_j, common_j, flags = [], unknown_s}) => [domain, {
+      joules: energy_j ?? 0, doubt: uncertainty_j ?? 0, common: common_j ?? 0, flags, unknownS: unknown_s,
+      isKnown: energy_j !== null,
     }]));
     const isOver = answer.to - answer.from >= kWindowS || answer.to % kWindowS === 0;
     if (isOver) this.close();
@@ -129,14 +153,15 @@ export class EnergyWindows {
 
   /// Null: the history has nothing of this domain.
   energyOf(domain: string): Energy | null {
-    const {joules, variance, unknownS, isKnown} = this.sum(domain);
-    return isKnown ? {joules, doubt: Math.sqrt(variance), isAtLeast: unknownS > kUnknownS, reason: ""} : null;
+    const {isKnown, unknownS, ...sum} = this.sum(domain);
+    return isKnown ? {...sum, isAtLeast: unknownS > kUnknownS, reason: ""} : null;
   }
 
   private sum(domain: string): Sum {
     const [first, second] = [this.closed.get(domain) ?? kNothing, this.open.get(domain) ?? kNothing];
+    const {doubt, common} = doubtOf([first, second]);
     return {
-      joules: first.joules + second.joules, variance: first.variance + second.variance,
+      joules: first.joules + second.joules, doubt, common, flags: together(first.flags, second.flags),
       unknownS: first.unknownS + second.unknownS, isKnown: first.isKnown || second.isKnown,
     };
   }

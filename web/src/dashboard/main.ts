@@ -292,7 +292,7 @@ class Dashboard {
       return limit ? [`${before(machine)}Power of CPUs is shown once per ${limit.period_s} s, in steps of ` +
         `${limit.quantum_j / limit.period_s} W: ${limit.remedy}.`] : [];
     }).join(" "));
-    setText(byId("foot"), `Wattle ${this.own.version}. Energies are those of counters. A dash is an unknown value, never 0. ` +
+    setText(byId("foot"), `Wattle ${this.own.version}. Energies are those of counters. Power is what the sensors show now. A dash is an unknown value, never 0. ` +
       "± is the sampling error (95 %).");
   }
 
@@ -304,7 +304,7 @@ class Dashboard {
     const absent = this.machines.filter(({since}) => since === 0).map((machine) => ({name: this.nameOf(machine)}));
     const missing = [...absent, ...power.missing];
     const reasons = new Set(power.missing.map(({reason}) => reason));
-    setText(byId("total-note"), missing.length === 0 ? ""
+    setText(byId("total-note"), missing.length === 0 ? power.flags.join(", ")
       : power.value !== null ? `Without ${names(missing)}` : `Unknown: ${[...reasons].join("; ")}`);
     setNumber(byId("energy"), energy.value === null ? null : energyParts(energy.value),
               energy.isAtLeast && energy.value !== null ? "≥ " : "");
@@ -315,7 +315,7 @@ class Dashboard {
     setText(byId("energy-note"), energy.value === null ? "" :
       `${energy.doubt === null ? "" : `${doubtText(energy.doubt).trim()}, `}${wattHours(energy.value)} ` +
       `${until ?? `in ${duration(seconds)}${mean}`}` +
-      (energy.missing.length > 0 ? `, without ${names(energy.missing)}` : ""));
+      (energy.missing.length > 0 ? `, without ${names(energy.missing)}` : "") + energy.flags.map((flag) => `, ${flag}`).join(""));
   }
 
   private showPlots(): void {

@@ -1,5 +1,5 @@
 // What the daemon shows of its devices, as it comes in.
-import {type Energy, EnergyCount, type EnergyWindows} from "./energy";
+import {doubtOf, type Energy, EnergyCount, type EnergyWindows, together} from "./energy";
 import {readMetrics, type Sample} from "./metrics";
 import {Series} from "./series";
 
@@ -22,6 +22,9 @@ function nameOf(domain: string): string {
   return found ? domain.replace(...found) : domain;
 }
 
+/// How exactly it is known which part of the time a sensor sees.
+const kWholeCoverage = 0.995;
+
 /// One domain: what is measured by itself.
 export class Device {
   readonly series = new Series();
@@ -43,6 +46,8 @@ export class Device {
   memoryUsed: number | null = null;
   memoryTotal: number | null = null;
   temperature: number | null = null;
+  /// The part of the time that its sensor of power sees; null: not known, or all.
+  coverage: number | null = null;
 
   readonly category: Category;
   readonly name: string;
@@ -73,8 +78,13 @@ export class Device {
   }
 
   get energy(): Energy {
-    const energy = this.windows.energyOf(this.domain) ?? this.count.energy;
+    const energy = this.windows.energyOf(this.domain) ?? {...this.count.energy, flags: this.flags};
     return energy.joules === null ? {...energy, reason: this.energyReason} : energy;
+  }
+
+  /// Of its power now.
+  get flags(): string[] {
+    return this.coverage !== null && this.coverage < kWholeCoverage ? ["partial_coverage"] : [];
   }
 }
 
@@ -83,6 +93,7 @@ export interface Total {
   value: number | null;
   /// k = 2; null: that of a part is not known.
   doubt: number | null;
+  flags: string[];
   isAtLeast: boolean;
   missing: Device[];
 }
@@ -95,7 +106,7 @@ export function powerOf(devices: Device[]): Total {
   const missing = counted(devices).filter(({watts}) => watts === null);
   return {
     value: known.length > 0 ? known.reduce((sum, {watts}) => sum + watts!, 0) : null,
-    doubt: null, isAtLeast: missing.length > 0, missing,
+    doubt: null, flags: together(...known.map(({flags}) => flags)), isAtLeast: missing.length > 0, missing,
   };
 }
 
@@ -103,10 +114,11 @@ export function energyOf(devices: Device[]): Total {
   const all = counted(devices).map((device) => ({device, energy: device.energy}));
   const known = all.filter(({energy}) => energy.joules !== null);
   const missing = all.filter(({energy}) => energy.joules === null).map(({device}) => device);
-  const hasDoubt = known.every(({energy}) => energy.doubt !== null);
+  const doubts = known.flatMap(({energy: {doubt, common}}) => (doubt === null ? [] : [{doubt, common}]));
   return {
     value: known.length > 0 ? known.reduce((sum, {energy}) => sum + energy.joules!, 0) : null,
-    doubt: hasDoubt ? Math.sqrt(known.reduce((sum, {energy}) => sum + energy.doubt! ** 2, 0)) : null,
+    doubt: doubts.length === known.length ? doubtOf(doubts).doubt : null,
+    flags: together(...known.map(({energy}) => energy.flags)),
     isAtLeast: missing.length > 0 || known.some(({energy}) => energy.isAtLeast), missing,
   };
 }
@@ -260,6 +272,7 @@ export class Model {
     const unknown = named("energy_unknown_seconds_total");
     const [limit, used, total] = [named("power_limit_watts"), named("memory_used_bytes"), named("memory_total_bytes")];
     const [busy, heat] = [named("gpu_utilization_ratio"), named("temperature_celsius")];
+    const coverage = named("power_coverage_ratio");
     for (const {labels, value: up} of named("sensor_up")) {
       const domain = labels["domain"]!;
       const device = this.device(domain);
@@ -279,6 +292,7 @@ export class Model {
       device.memoryTotal = valueOf(total, domain);
       device.utilization = valueOf(busy, domain);
       device.temperature = valueOf(heat, domain);
+      device.coverage = valueOf(coverage, domain);
     }
     const hasNew = this.devices.size > before;
     // A daemon that was started again may have lost some.

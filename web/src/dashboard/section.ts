@@ -107,6 +107,7 @@ export class MachineSection {
     setNumber(this.power, power.value === null ? null : powerParts(power.value), power.isAtLeast && power.value !== null ? "≥ " : "");
     this.element.classList.toggle("is-old", devices.some(isOld));
     setText(this.energy, energy.value === null ? ""
-      : `used ${energy.isAtLeast ? "≥ " : ""}${energyParts(energy.value).join(" ")}${doubtText(energy.doubt)}`);
+      : `used ${energy.isAtLeast ? "≥ " : ""}${energyParts(energy.value).join(" ")}${doubtText(energy.doubt)}` +
+        energy.flags.map((flag) => `, ${flag}`).join(""));
   }
 }

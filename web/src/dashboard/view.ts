@@ -1,7 +1,7 @@
 // Puts what is known of devices into the page.
 import {duration, energyParts, gibibytes, kUnknownCell, powerParts} from "../format";
 import {byId, make, setNumber, setText, showList} from "./elements";
-import type {Energy} from "./energy";
+import {type Energy, together} from "./energy";
 import type {Category, Device, Refusal, Total} from "./model";
 import {powerText, PowerPlot} from "./plot";
 
@@ -12,6 +12,9 @@ export function doubtText(doubt: number | null): string {
   const size = {GJ: 1e9, MJ: 1e6, kJ: 1e3}[unit] ?? 1;
   return ` ±${Number((doubt / size).toPrecision(2))} ${unit}`;
 }
+
+/// The flags of a device: of its power now, and of its energy.
+const flagsOf = (device: Device): string => together(device.flags, device.energy.flags).join(", ");
 
 export function energyText({joules, doubt, isAtLeast}: Energy): string {
   if (joules === null) return kUnknownCell;
@@ -90,6 +93,8 @@ function memoryText(device: Device): string {
 function factsOf(device: Device): string[] {
   const {energy} = device;
   const facts = [energy.joules === null ? `energy: ${energy.reason}` : `used ${energyText(energy)}`];
+  const flags = flagsOf(device);
+  if (flags !== "") facts.push(flags);
   if (device.limit !== null) facts.push(`limit ${powerText(device.limit)}`);
   if (device.utilization !== null) facts.push(`${Math.round(100 * device.utilization)} % busy`);
   if (device.memoryUsed !== null) facts.push(memoryText(device));
@@ -101,7 +106,8 @@ function factsOf(device: Device): string[] {
 /// A row of the table: a device, or the name of the machine of those that follow.
 export type Row = Device | string;
 
-const kNumberColumns = 9;
+const kNumberColumns = 10;
+const kFlagsColumn = 4;
 
 /// The rows of the table.
 export function showRows(body: HTMLElement, rows: Row[], total: number | null): void {
@@ -138,14 +144,14 @@ function showDeviceRow(row: Element, device: Device, total: number | null): void
     device.model ? `${device.name}: ${device.model}` : device.name,
     known(device.watts, (watts) => powerParts(watts, device.step).join(" ")),
     isShare ? known(device.watts, (watts) => `${((100 * watts) / total).toFixed(0)} %`) : kUnknownCell,
-    energyText(device.energy), known(device.limit, powerText),
+    energyText(device.energy), flagsOf(device), known(device.limit, powerText),
     known(device.utilization, (part) => `${Math.round(100 * part)} %`), memoryText(device) || kUnknownCell,
     known(device.temperature, (degrees) => `${Math.round(degrees)} °C`), state,
   ];
   cells.forEach((text, column) => {
     let cell = row.children[column];
     if (!cell) {
-      cell = row.appendChild(make(column === 0 ? "th" : "td", column > 0 && column < 8 ? "number" : ""));
+      cell = row.appendChild(make(column === 0 ? "th" : "td", column > 0 && column < kNumberColumns - 1 && column !== kFlagsColumn ? "number" : ""));
       if (column === 0) cell.setAttribute("scope", "row");
     }
     setText(cell, text);
@@ -205,8 +211,11 @@ export function summaryOf(subject: Subject, devices: Device[], power: Total, ene
     `${(isOne ? kinds : subject.parts).join(", ")}.` +
     (energy.value === null ? "" : ` ${isOne ? "It" : "They"} used ${energyParts(energy.value).join(" ")}` +
       `${doubtText(energy.doubt)} in the last ${duration(subject.seconds)}.`) +
+    flagsSentence(together(power.flags, energy.flags)) +
     (missing ? ` Unknown: ${missing}.` : "") + (old > 0 ? ` ${old} of the values are old.` : "");
 }
+
+const flagsSentence = (flags: string[]) => (flags.length === 0 ? "" : ` Flags: ${flags.join(", ")}.`);
 
 export function showShares(place: HTMLElement, devices: Device[], total: number | null): void {
   const counted = devices.filter(({isAdditive, watts}) => isAdditive && watts !== null);
