@@ -1,7 +1,6 @@
 #include "sampling/power_course.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "base/numbers/known_sum.hpp"
@@ -118,7 +117,9 @@ PowerColumn mean_of(const CourseSource& source, TimePoint begin, TimePoint end) 
   if (!figure.energy || figure.known <= Seconds(0)) return column;
   column.mean = source.counter == nullptr ? step_power(source, begin, end)
                                           : std::optional(*figure.energy / figure.known);
-  if (column.mean) column.uncertainty = figure.uncertainty / figure.known;
+  if (!column.mean) return column;
+  column.uncertainty = figure.uncertainty / figure.known;
+  column.common = figure.common / figure.known;
   return column;
 }
 
@@ -159,15 +160,16 @@ std::vector<PowerColumn> sum_of(const std::vector<const DomainCourse*>& domains,
   for (std::size_t i = 0; i < grid.columns; ++i) {
     PowerColumn& sum = total[i];
     KnownSum<Watts> mean;
-    double variance = 0.0;
+    UncertaintySum errors;  // in joules a second
     for (const DomainCourse* course : domains) {
       const PowerColumn& column = course->columns[i];
       mean.add(column.mean);
-      variance += column.uncertainty.si() * column.uncertainty.si();
+      errors.add(Joules(column.uncertainty.si()), Joules(column.common.si()));
     }
     sum.mean = mean.value();
     if (!sum.mean) continue;
-    sum.uncertainty = Watts(std::sqrt(variance));
+    sum.uncertainty = Watts(errors.uncertainty().si());
+    sum.common = Watts(errors.common().si());
     for (std::size_t k = i * per_column; k < std::min(steps.size(), (i + 1) * per_column); ++k) {
       if (steps[k].known == domains.size()) extend(sum, steps[k].power);
     }

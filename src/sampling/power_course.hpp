@@ -20,6 +20,7 @@ namespace wattle {
 struct PowerColumn {
   std::optional<Watts> mean;  ///< over its known time; absent where nothing is known
   Watts uncertainty;          ///< of `mean`, k = 2, sampling only
+  Watts common{};             ///< the part of that which comes back; not kept in bytes
   /// The extremes of the means over one `PowerCourse::step`; absent where a column is one step, or
   /// none is known.
   std::optional<Watts> lowest;

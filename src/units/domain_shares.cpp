@@ -78,8 +78,11 @@ bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns)
         energy.unknown += carried_.energy.unknown;
         if (carried_.energy.energy) {
           energy.energy = energy.energy.value_or(Joules(0.0)) + *carried_.energy.energy;
-          energy.uncertainty =
-              Joules(std::hypot(energy.uncertainty.si(), carried_.energy.uncertainty.si()));
+          UncertaintySum errors;
+          errors.add(carried_.energy.uncertainty, carried_.energy.common);
+          errors.add(energy.uncertainty, energy.common);
+          energy.uncertainty = errors.uncertainty();
+          energy.common = errors.common();
         }
         has_carried_ = false;
       }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -191,6 +192,20 @@ TEST(PowerCourse, AddsUpTheDomainsThatDoNotOverlap) {
   const PowerCourse long_one = course_of(sources, 4s, 2);
   EXPECT_NEAR(long_one.total[0].highest->si(), 130.0, 1e-6) << "of one and the same step";
   EXPECT_NEAR(long_one.total[0].lowest->si(), 110.0, 1e-6);
+}
+
+TEST(PowerCourse, AddsUpWhatComesBackWithItsSign) {
+  // Two counters of one kind that are late show the same change late.
+  const Counted counted;
+  const PowerCourse course = course_of({{.domain = Domain::package(0), .counter = &*counted},
+                                        {.domain = Domain::package(1), .counter = &*counted}},
+                                       4s, 4);
+  const PowerColumn& one = course.domains.front().columns[1];
+  ASSERT_GT(std::abs(one.common.si()), 0.0) << "the power changes there";
+  UncertaintySum sum;
+  for (int i = 0; i < 2; ++i) sum.add(Joules(one.uncertainty.si()), Joules(one.common.si()));
+  EXPECT_NEAR(course.total[1].uncertainty.si(), sum.uncertainty().si(), 1e-9);
+  EXPECT_NEAR(course.total[1].common.si(), 2.0 * one.common.si(), 1e-9);
 }
 
 TEST(PowerCourse, HasNoTotalOfOneDomain) {

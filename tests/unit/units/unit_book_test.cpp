@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "unit_book_fixture.hpp"
+#include "units/domain_shares.hpp"
+#include "units/unit_time.hpp"
 
 namespace wattle::detail {
 namespace {
@@ -324,6 +326,32 @@ TEST_F(UnitBookTest, KnowsTheMeanOfEqualUnitsWell) {
   // All of a mean is in doubt where the energy of all units is unknown: this one's is not.
   EXPECT_GT(mean->low.si(), 7.5);
   EXPECT_LT(mean->high.si(), 8.5);
+}
+
+TEST(DomainShares, JoinsReadingsOfWhichOneHasWhatTheOtherLacks) {
+  const TimePoint begin{10s};
+  const auto measured_j2 = [&](double common_j) {
+    DomainShares shares({.name = "package_0"}, IdleShare::to_units);
+    const auto add = [&](TimePoint from, TimePoint to, double common) {
+      shares.add(
+          {.begin = from,
+           .end = to,
+           .energy = {
+               .energy = Joules(10.0), .uncertainty = Joules(4.0), .common = Joules(common)}});
+    };
+    const UnitEvent starts{.at_ns = ns_of(begin + 1500ms), .weight = 1 << 20};
+    const UnitEventLog log{.events = {starts}};
+    add(begin, begin + 1s, 0.0);
+    shares.divide(log, ns_of(begin + 1s), [](const auto&...) {});
+    // The second reading ends before what is divided already, and joins the third.
+    shares.set_lag(200'000'000);
+    add(begin + 1s, begin + 1100ms, common_j);
+    add(begin + 1100ms, begin + 2s, -common_j);
+    shares.divide(log, ns_of(begin + 2s), [](const auto&...) {});
+    return shares.doubt().measured_j2;
+  };
+  EXPECT_DOUBLE_EQ(measured_j2(0.0), 32.0);
+  EXPECT_DOUBLE_EQ(measured_j2(4.0), 0.0);
 }
 
 }  // namespace
