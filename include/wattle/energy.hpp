@@ -171,7 +171,7 @@ struct DomainEnergy {
 
 /// Prints the names of the flags, with commas; "none" for an empty set.
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, Flags flags);
-/// Prints "12.50 J ±0.50 J", with "at least" where a part is unknown; "unknown" where all of it is.
+/// Prints "12.50 J ±0.50 J (gap)", with "at least" where a part is unknown; "unknown" where all is.
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const MeasuredEnergy& energy);
 /// Prints "energy (counter): 12.50 J ±0.50 J".
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const AlternativeEnergy& energy);

@@ -20,9 +20,13 @@ std::ostream& operator<<(std::ostream& out, Flags flags) {
 }
 
 std::ostream& operator<<(std::ostream& out, const MeasuredEnergy& energy) {
-  if (!energy.energy) return out << kUnknown;
-  if (energy.unknown > Seconds(0)) out << kAtLeast;
-  return out << to_text(*energy.energy, energy.uncertainty);
+  if (energy.energy) {
+    if (energy.unknown > Seconds(0)) out << kAtLeast;
+    out << to_text(*energy.energy, energy.uncertainty);
+  } else {
+    out << kUnknown;
+  }
+  return energy.flags.none() ? out : out << " (" << energy.flags << ')';
 }
 
 std::ostream& operator<<(std::ostream& out, const AlternativeEnergy& energy) {

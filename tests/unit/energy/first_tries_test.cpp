@@ -32,6 +32,16 @@ TEST(FirstTries, PrintAnEnergyWithItsUncertainty) {
   EXPECT_EQ(printed(MeasuredEnergy{}), "unknown");
 }
 
+TEST(FirstTries, PrintTheFlagsOfAnEnergyBesideIt) {
+  MeasuredEnergy partial = energy();
+  partial.flags.set(Flag::gap);
+  partial.flags.set(Flag::partial_coverage);
+  EXPECT_EQ(printed(partial), "12.50 J ±0.50 J (gap, partial_coverage)");
+  MeasuredEnergy lost;
+  lost.flags.set(Flag::lost);
+  EXPECT_EQ(printed(lost), "unknown (lost)");
+}
+
 TEST(FirstTries, PrintTheEnergyOfADomain) {
   DomainEnergy domain{.domain = "package_0", .energy = {}, .source = "perf", .contained_in = ""};
   static_cast<MeasuredEnergy&>(domain.energy) = energy();
