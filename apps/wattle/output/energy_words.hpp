@@ -19,6 +19,23 @@ namespace wattle::app {
 [[nodiscard]] std::optional<Uncertain> uncertain_power(const MeasuredEnergy& energy,
                                                        Seconds length) noexcept;
 
+/// The part of that uncertainty that comes back, in watts: see `MeasuredEnergy::common`.
+[[nodiscard]] double common_power(const MeasuredEnergy& energy, Seconds length) noexcept;
+
+/// The sum of mean powers, each over the part of the time that it is known. Threads: one at a time.
+class MeanPowerSum {
+ public:
+  void add(const MeasuredEnergy& energy, Seconds length) noexcept;
+  /// `common_w`: the part of its uncertainty that comes back.
+  void add(const Uncertain& power, double common_w) noexcept;
+  /// Absent where nothing is known.
+  [[nodiscard]] std::optional<Uncertain> result() const noexcept;
+
+ private:
+  std::optional<double> sum_w_{};
+  UncertaintySum errors_{};  ///< in joules a second
+};
+
 /// It lacks more than its uncertainty: the last milliseconds of a time are no matter.
 [[nodiscard]] bool is_lower_bound(const MeasuredEnergy& energy, Seconds length) noexcept;
 

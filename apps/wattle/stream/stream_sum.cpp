@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "output/energy_words.hpp"
@@ -44,7 +43,7 @@ bool StreamSum::is_energy_lower_bound() const noexcept {
 StreamSum sum_of(std::span<const StreamedServer> servers, Seconds elapsed) {
   StreamSum sum;
   EnergySum energy(Seconds(0));  // of what is known alone
-  double squares_w2 = 0.0;
+  MeanPowerSum mean;
   for (const StreamedServer& server : servers) {
     count_unreached(server, sum);
     for (const StreamedDevice& device : server.devices) {
@@ -58,14 +57,11 @@ StreamSum sum_of(std::span<const StreamedServer> servers, Seconds elapsed) {
         continue;
       }
       energy.add(*device.energy);
-      const auto mean = uncertain_power(*device.energy, elapsed);
-      if (!mean) continue;
-      sum.mean = Uncertain{sum.mean.value_or(Uncertain{}).value + mean->value};
-      squares_w2 += mean->uncertainty * mean->uncertainty;
+      mean.add(*device.energy, elapsed);
     }
   }
   sum.energy = energy.result();
-  if (sum.mean) sum.mean->uncertainty = std::sqrt(squares_w2);
+  sum.mean = mean.result();
   return sum;
 }
 

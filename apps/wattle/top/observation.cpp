@@ -1,8 +1,8 @@
 #include "top/observation.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "output/energy_words.hpp"
 #include "sampling/energy_sum.hpp"
 
 namespace wattle::app {
@@ -10,7 +10,7 @@ namespace wattle::app {
 std::optional<TopTotal> total_of(const TopObservation& seen) {
   TopTotal total;
   EnergySum sum(seen.elapsed);
-  double squares_w2 = 0.0;
+  MeanPowerSum power;
   bool is_any = false;
   for (const TopDevice& device : seen.devices) {
     if (!device.is_counted) continue;
@@ -20,11 +20,10 @@ std::optional<TopTotal> total_of(const TopObservation& seen) {
       total.is_lower_bound = true;
       continue;
     }
-    const double before = total.power ? total.power->value : 0.0;
-    squares_w2 += device.power->uncertainty * device.power->uncertainty;
-    total.power = Uncertain{before + device.power->value, std::sqrt(squares_w2)};
+    power.add(*device.power, device.power_common_w);
   }
   if (!is_any) return std::nullopt;
+  total.power = power.result();
   for (const TopMachine& machine : seen.machines) {
     if (machine.trouble.empty() && machine.is_live) continue;
     total.is_lower_bound = true;

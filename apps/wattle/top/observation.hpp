@@ -25,6 +25,7 @@ struct TopDevice {
   bool is_counted = false;           ///< it is a part of the total
   bool is_gpu = false;               ///< its power is divided by its users, not by CPU time
   std::optional<Uncertain> power{};  ///< in watts, the mean of the period
+  double power_common_w = 0.0;       ///< the part of its uncertainty that comes back
   MeasuredEnergy energy{};           ///< since the start of the session
   std::optional<double> utilization_percent{};
   std::optional<double> memory_used_bytes{};

@@ -153,6 +153,7 @@ TopObservation TopObserver::observe() {
                      .is_counted = counts_in_total(domains[i].kind()),
                      .is_gpu = domains[i].category() == DomainCategory::gpu};
     device.power = uncertain_power(period.measured(), length);
+    device.power_common_w = common_power(period.measured(), length);
     device.energy = readings_.energy(i, window(first_, begin_)).measured();
     if (!last_.domains[i].has_answered) device.energy.flags.set(Flag::late);
     if (!device.power) device.reason = why_unknown(period.flags);

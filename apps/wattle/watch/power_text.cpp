@@ -237,19 +237,14 @@ std::optional<PowerTotal> total_of(const PowerOptions& options, const PowerLine&
   if (!has_total(options, line)) return std::nullopt;
   PowerTotal total;
   EnergySum sum(Seconds(0));
-  UncertaintySum errors;  // in joules a second
+  MeanPowerSum power;
   for (const DeviceEnergy& device : line.devices) {
     if (is_apart(device)) continue;
-    const auto power = uncertain_power(device.energy, line.length);
-    if (power) {
-      total.power = Uncertain{total.power.value_or(Uncertain{}).value + power->value};
-      const Seconds known = line.length - device.energy.unknown;
-      errors.add(Joules(power->uncertainty), Joules(device.energy.common.si() / known.count()));
-    }
+    power.add(device.energy, line.length);
     if (device.energy.energy) sum.add(device.energy);
     total.is_lower_bound |= !device.energy.energy || device.energy.unknown > Seconds(0);
   }
-  if (total.power) total.power->uncertainty = errors.uncertainty().si();
+  total.power = power.result();
   total.energy = sum.result();
   return total;
 }

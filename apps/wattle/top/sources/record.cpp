@@ -37,6 +37,7 @@ Json recorded_device(const TopDevice& device) {
           {"is_gpu", device.is_gpu},
           {"power_w", device.power ? Json(device.power->value) : Json()},
           {"power_uncertainty_w", device.power ? Json(device.power->uncertainty) : Json()},
+          {"power_common_w", device.power ? Json(device.power_common_w) : Json()},
           {"energy_j", or_null(device.energy.energy)},
           {"uncertainty_j", device.energy.uncertainty.si()},
           {"common_j", device.energy.common.si()},
@@ -127,6 +128,9 @@ TopDevice device_in(const Json& json) {
   take_member(json, "users_unknown", device.users_unknown);
   if (const auto power = recorded_amount(json, "power_w")) {
     device.power = Uncertain{*power, recorded_amount(json, "power_uncertainty_w").value_or(0.0)};
+    double common_w = 0.0;
+    take_member(json, "power_common_w", common_w);
+    device.power_common_w = std::isfinite(common_w) ? common_w : 0.0;
   }
   device.energy = energy_in(json);
   device.utilization_percent = recorded_amount(json, "utilization_percent");

@@ -34,6 +34,15 @@ TEST(StreamSum, HasTheUncertaintyOfIndependentParts) {
   EXPECT_EQ(missing_text(both, both.energies_missing), "");
 }
 
+TEST(StreamSum, AddsUpWhatComesBackWithItsSign) {
+  std::vector<StreamedDevice> alike = {with_energy("gpu_0", 4.0), with_energy("gpu_1", 4.0)};
+  for (StreamedDevice& device : alike) device.energy->common = Joules(4.0);
+  const StreamSum both =
+      sum_of_one({.endpoint = "a", .gpu = kConnected, .cpu = kOff, .devices = alike});
+  EXPECT_DOUBLE_EQ(both.energy.uncertainty.si(), 8.0);
+  EXPECT_DOUBLE_EQ(both.mean->uncertainty, 4.0);
+}
+
 TEST(StreamSum, LeavesOutWhatOverlapsTheOthers) {
   StreamedDevice platform = with_energy("psys", 4.0);
   platform.counts = false;

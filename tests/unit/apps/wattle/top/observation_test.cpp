@@ -31,6 +31,16 @@ TEST(TopTotal, AddsUpPowersAndTheirErrorsAsThoseOfIndependentDevices) {
   EXPECT_FALSE(total->is_lower_bound);
 }
 
+TEST(TopTotal, AddsUpWhatComesBackWithItsSign) {
+  TopObservation seen{.elapsed = Seconds(1.0)};
+  seen.devices = {device("nvidia_gpu_0", Uncertain{50.0, 4.0}),
+                  device("nvidia_gpu_1", Uncertain{50.0, 4.0})};
+  for (TopDevice& each : seen.devices) each.power_common_w = 4.0;
+  EXPECT_DOUBLE_EQ(total_of(seen)->power->uncertainty, 8.0);
+  seen.devices.front().power_common_w = -4.0;
+  EXPECT_DOUBLE_EQ(total_of(seen)->power->uncertainty, 0.0);
+}
+
 TEST(TopTotal, IsALowerBoundWhereAPowerIsNotKnown) {
   TopObservation seen{.elapsed = Seconds(2.0)};
   seen.devices = {device("package_0", std::nullopt), device("dram_0", Uncertain{5.0, 0.1})};

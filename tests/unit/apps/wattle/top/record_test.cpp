@@ -15,6 +15,7 @@ TEST(TopRecord, IsReadAsItWasWritten) {
   seen.machines = {{.name = "node1", .trouble = "connecting"}};
   seen.devices[3].users_unknown = "only root sees all processes that use it";
   seen.processes[0].cpu.reset();
+  seen.devices[3].power_common_w = -0.25;
   const std::string line = to_record_line(seen);
   const auto again = parse_record_line(line);
   ASSERT_TRUE(again);
@@ -22,6 +23,7 @@ TEST(TopRecord, IsReadAsItWasWritten) {
   ASSERT_EQ(again->devices.size(), seen.devices.size());
   EXPECT_TRUE(again->devices[4].energy.flags.has(Flag::partial_coverage));
   EXPECT_FALSE(again->devices[5].power);
+  EXPECT_EQ(again->devices[3].power_common_w, -0.25);
   EXPECT_EQ(again->processes[2].command, "python");
   EXPECT_EQ(again->devices[3].users->front().pid, 20);
   EXPECT_EQ(again->devices[3].users_unknown, seen.devices[3].users_unknown);
