@@ -141,10 +141,14 @@ void add_energy(OtlpAttributes& attributes, const MeasuredEnergy& energy) {
   if (energy.unknown > Seconds(0)) {
     attributes.push_back({"energy.unknown_seconds", energy.unknown.count()});
   }
-  std::string flags;
-  energy.flags.each(
-      [&flags](std::string_view name) { flags += (flags.empty() ? "" : " ") + std::string(name); });
-  if (!flags.empty()) attributes.push_back({"energy.flags", flags});
+  add_flags(attributes, energy.flags);
+}
+
+void add_flags(OtlpAttributes& attributes, Flags flags) {
+  std::string names;
+  flags.each(
+      [&names](std::string_view name) { names += (names.empty() ? "" : " ") + std::string(name); });
+  if (!names.empty()) attributes.push_back({"energy.flags", names});
 }
 
 bool is_recorded(const UnitEnergy& unit) {

@@ -80,6 +80,9 @@ struct OtlpBatch {
 /// energy.unknown_seconds, energy.flags.
 void add_energy(OtlpAttributes& attributes, const MeasuredEnergy& energy);
 
+/// energy.flags: their names, with blanks between them; absent where there are none.
+void add_flags(OtlpAttributes& attributes, Flags flags);
+
 /// False: the caller of the unit does not record its trace.
 [[nodiscard]] bool is_recorded(const UnitEnergy& unit);
 

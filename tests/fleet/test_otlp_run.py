@@ -42,6 +42,19 @@ def test_a_run_is_metrics_and_spans(machine, collector, tmp_path):
     assert collector.repeated() == set()
 
 
+def test_a_run_on_a_gauge_that_sees_a_part_of_the_time_is_flagged(machine, collector, tmp_path):
+    gauge = tmp_path / "partial"
+    gauge.write_text("gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\npower step 0 150\n")
+    ended = run(machine, "--otlp", collector.url, "-q", "--", "sleep", "0.6", variables={"WATTLE_FAKE_NVML": str(gauge)})
+    assert ended.returncode == 0
+    (energy,) = (point for point in collector.of("wattle.run.energy") if point[2]["hw.id"] == "nvidia_gpu_0")
+    assert "partial_coverage" in energy[2]["energy.flags"].split()
+    (total,) = collector.of("wattle.run.energy.total")
+    assert "partial_coverage" in total[2]["energy.flags"].split()
+    doubts = {point[2]["hw.id"]: point[5] for point in collector.of("wattle.run.energy.domain.uncertainty")}
+    assert doubts["nvidia_gpu_0"] > 0
+
+
 def test_a_run_belongs_to_the_trace_that_started_it(machine, collector):
     for given, is_taken in ((f"00-{TRACE}-{PARENT}-01", True), (f"ff-{TRACE}-{PARENT}-01", False)):
         collector.spans.clear()

@@ -34,11 +34,21 @@ std::string program_of(const Report& report) {
   return printable(name.empty() ? "run" : name);
 }
 
+OtlpMetric uncertainty_gauge(std::string name, std::string description) {
+  return {.name = std::move(name), .description = std::move(description), .unit = "J"};
+}
+
 OtlpMetric energy_counter(std::string name, std::string description) {
   return {.name = std::move(name),
           .description = std::move(description),
           .unit = "J",
           .kind = OtlpKind::counter};
+}
+
+/// The flags of an energy are beside the attributes that name it.
+OtlpAttributes flagged(OtlpAttributes attributes, Flags flags) {
+  otlp::add_flags(attributes, flags);
+  return attributes;
 }
 
 void add_point(OtlpMetric& metric, const Report& report, OtlpAttributes attributes, double value) {
@@ -112,26 +122,35 @@ std::vector<OtlpMetric> run_metrics(const Report& report) {
   OtlpMetric domains = energy_counter("wattle.run.energy", "Energy of each domain in the run.");
   OtlpMetric total = energy_counter("wattle.run.energy.total", "Energy of the machine in the run.");
   OtlpMetric phases = energy_counter("wattle.phase.energy", "Energy of the machine in a phase.");
-  OtlpMetric uncertainty{.name = "wattle.run.energy.uncertainty",
-                         .description = "Uncertainty (k = 2) of the total.",
-                         .unit = "J"};
+  OtlpMetric uncertainty =
+      uncertainty_gauge("wattle.run.energy.uncertainty", "Uncertainty (k = 2) of the total.");
+  OtlpMetric of_domains = uncertainty_gauge("wattle.run.energy.domain.uncertainty",
+                                            "Uncertainty (k = 2) of the energy of each domain.");
+  OtlpMetric of_phases = uncertainty_gauge("wattle.phase.energy.uncertainty",
+                                           "Uncertainty (k = 2) of the energy in a phase.");
   OtlpMetric duration{
       .name = "wattle.run.duration", .description = "How long the run took.", .unit = "s"};
   for (const DomainFigure& figure : report.energy.domains) {
     if (!figure.figure.energy) continue;
-    add_point(domains, report, attributes_of(figure), figure.figure.energy->si());
+    const OtlpAttributes attributes = flagged(attributes_of(figure), figure.figure.flags);
+    add_point(domains, report, attributes, figure.figure.energy->si());
+    add_point(of_domains, report, attributes, figure.figure.uncertainty.si());
   }
   if (const auto& energy = report.energy.total.energy) {
-    add_point(total, report, {}, energy->si());
-    add_point(uncertainty, report, {}, report.energy.total.uncertainty.si());
+    const OtlpAttributes attributes = flagged({}, report.energy.total.flags);
+    add_point(total, report, attributes, energy->si());
+    add_point(uncertainty, report, attributes, report.energy.total.uncertainty.si());
   }
   for (const PhaseReport& phase : report.phases.rows) {
     if (!phase.total.energy) continue;
-    add_point(phases, report, {{"wattle.phase", printable(phase.name)}}, phase.total.energy->si());
+    const OtlpAttributes attributes =
+        flagged({{"wattle.phase", printable(phase.name)}}, phase.total.flags);
+    add_point(phases, report, attributes, phase.total.energy->si());
+    add_point(of_phases, report, attributes, phase.total.uncertainty.si());
   }
   add_point(duration, report, {}, report.wall.count());
-  return {std::move(domains), std::move(total), std::move(uncertainty), std::move(phases),
-          std::move(duration)};
+  return {std::move(domains), std::move(of_domains), std::move(total),   std::move(uncertainty),
+          std::move(phases),  std::move(of_phases),  std::move(duration)};
 }
 
 std::vector<OtlpSpan> run_spans(const Report& report, const RunTrace& trace) {

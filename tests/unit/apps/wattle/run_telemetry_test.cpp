@@ -96,6 +96,38 @@ TEST(RunTelemetry, ThePhasesAreInTheRun) {
   EXPECT_FALSE(has(spans[2], "energy.joules"));
 }
 
+TEST(RunTelemetry, HasTheUncertaintyAndTheFlagsOfEachEnergy) {
+  Report report = a_run();
+  DomainFigure gpu = figure_of({.domain = Domain::nvidia_gpu(0), .metric = Metric::power_average},
+                               {.energy = Joules(400.0), .uncertainty = Joules(30.0)});
+  gpu.figure.flags.set(Flag::partial_coverage);
+  gpu.figure.flags.set(Flag::gap);
+  report.energy.domains = {gpu};
+  report.energy.total.flags.set(Flag::partial_coverage);
+  report.phases.rows.front().total.uncertainty = Joules(7.0);
+  report.phases.rows.front().total.flags.set(Flag::partial_coverage);
+  const std::vector<OtlpMetric> metrics = run_metrics(report);
+  const auto first_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(metrics, name, &OtlpMetric::name);
+    return found == metrics.end() || found->points.empty() ? otlp::OtlpPoint{}
+                                                           : found->points.front();
+  };
+  const auto value_of = [&](const std::string& name) {
+    return std::get<double>(first_of(name).value);
+  };
+  const auto flags_of = [&](const std::string& name) {
+    const auto attributes = first_of(name).attributes;
+    const auto found = std::ranges::find(attributes, "energy.flags", &otlp::OtlpAttribute::key);
+    return found == attributes.end() ? std::string() : std::get<std::string>(found->value);
+  };
+  EXPECT_EQ(flags_of("wattle.run.energy"), "gap partial_coverage");
+  EXPECT_EQ(flags_of("wattle.run.energy.total"), "partial_coverage");
+  EXPECT_EQ(flags_of("wattle.phase.energy"), "partial_coverage");
+  EXPECT_EQ(value_of("wattle.run.energy.domain.uncertainty"), 30.0);
+  EXPECT_EQ(value_of("wattle.run.energy.uncertainty"), 2.0);
+  EXPECT_EQ(value_of("wattle.phase.energy.uncertainty"), 7.0);
+}
+
 TEST(RunTelemetry, AnUnknownEnergyIsNoNumber) {
   Report report = a_run();
   report.energy.total.energy.reset();
@@ -131,7 +163,7 @@ TEST(RunTelemetry, AUnitIsInTheRunUnlessItHasATrace) {
 TEST(RunTelemetry, SaysInOneSentenceWhatWasNotSent) {
   ScriptedPost post({{.status = 400, .body = R"({"message":"bad\nthing"})"}});
   const std::string lost = telemetry().send(a_run(), post);
-  EXPECT_THAT(lost, HasSubstr("9 data points and spans were not sent to http://collector:4318"));
+  EXPECT_THAT(lost, HasSubstr("11 data points and spans were not sent to http://collector:4318"));
   EXPECT_THAT(lost, HasSubstr("400: bad\\x0athing"));
   EXPECT_THAT(post.bodies, SizeIs(2));
 }
