@@ -38,6 +38,10 @@ struct EnergyWindow {
 [[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
                                                       TimePoint end);
 
+/// The flags of how much of the time a gauge sees: a part of it, or nobody knows how much. None for
+/// one that sees all of it.
+[[nodiscard]] WATTLE_EXPORT Flags coverage_flags(const History& gauge) noexcept;
+
 /// A value of a gauge that held from then on until the next one.
 struct HeldValue {
   TimePoint since;

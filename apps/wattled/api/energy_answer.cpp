@@ -10,6 +10,7 @@
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "http/target.hpp"
+#include "sampling/energy_fields.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::daemon {
@@ -23,20 +24,22 @@ std::string_view reason_of(const EnergyFigure& figure) noexcept {
   return "it was not read at the ends of this window, or not within it";
 }
 
-std::string json_of(const DomainFigure& energy, Flags more) {
+/// `hides_common`: it says by how much the power changed, which rounded energies do not.
+std::string json_of(const DomainFigure& energy, Flags more, bool hides_common) {
   const EnergyFigure& figure = energy.figure;
   Flags all = figure.flags;
   all |= more;
-  std::vector<std::string> flags;
-  all.each([&](std::string_view name) { flags.push_back(fmt::format(R"("{}")", name)); });
   const std::string value =
       figure.energy
-          ? fmt::format(R"("energy_j":{},"uncertainty_j":{})", figure.energy->si(),
-                        with_two_digits(figure.uncertainty).si())
-          : fmt::format(R"("energy_j":null,"uncertainty_j":null,"reason":"{}")", reason_of(figure));
-  return fmt::format(R"({{"domain":"{}",{},"unknown_s":{},"method":"{}","flags":[{}]}})",
+          ? fmt::format(
+                R"("energy_j":{},"uncertainty_j":{},"common_j":{})", figure.energy->si(),
+                with_two_digits(figure.uncertainty).si(),
+                hides_common ? "null" : fmt::format("{}", with_two_digits(figure.common).si()))
+          : fmt::format(R"("energy_j":null,"uncertainty_j":null,"common_j":null,"reason":"{}")",
+                        reason_of(figure));
+  return fmt::format(R"({{"domain":"{}",{},"unknown_s":{},"method":"{}","flags":{}}})",
                      energy.domain.name(), value, figure.unknown.count(), to_string(figure.method),
-                     joined(flags, ","));
+                     json_of(all).dump());
 }
 
 /// The part of a window of Unix time that this process never saw: the wall clock was set forward
@@ -69,7 +72,8 @@ Response energy_answer(EnergyHistory* history, std::string_view query,
   for (DomainFigure& energy :
        is_coarse ? history->coarse_energies(begin, end, quantum) : history->energies(begin, end)) {
     energy.figure.unknown += unseen;
-    domains += (domains.empty() ? "" : ",") + json_of(energy, flags);
+    const bool is_rounded = is_coarse && energy.domain.category() != DomainCategory::gpu;
+    domains += (domains.empty() ? "" : ",") + json_of(energy, flags, is_rounded);
   }
   return {.body = fmt::format(R"({{"schema":"wattled.energy/1","from":{},"to":{},"domains":[{}]}})",
                               window.from, window.to, domains)};

@@ -14,6 +14,7 @@
 #include "api/unix_window.hpp"
 #include "base/text/parse.hpp"
 #include "base/text/text.hpp"
+#include "sampling/energy_fields.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::daemon {
@@ -130,8 +131,9 @@ Response power_answer(EnergyHistory* history, std::string_view query, millisecon
   const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
   const std::string domains =
       joined(history->powers(columns, quantum), ",", [](const EnergyHistory::Power& power) {
-        return fmt::format(R"({{"domain":"{}","additive":{},{}}})", power.domain.name(),
-                           counts_in_total(power.domain.kind()), json_of(power.columns));
+        return fmt::format(R"({{"domain":"{}","additive":{},{},"flags":{}}})", power.domain.name(),
+                           counts_in_total(power.domain.kind()), json_of(power.columns),
+                           json_of(power.flags).dump());
       });
   const double width = Seconds(columns.width).count();
   const TimePoint asked = from_unix(window.from);

@@ -51,17 +51,21 @@ struct JsonRow {
 
 std::string json_of(const JsonRow& row, Seconds length) {
   const bool has_power = row.has_power && length > Seconds(0);
-  const std::string power =
-      has_power ? fmt::format("{:.6g}", joules_of_uj(row.amount.last_uj) / length.count()) : "null";
+  const auto mean = [&](bool is_known, std::uint64_t uj) {
+    return is_known ? fmt::format("{:.6g}", joules_of_uj(uj) / length.count())
+                    : std::string("null");
+  };
   const auto bound = [&](std::uint64_t uj) {
     return row.has_range ? fmt::format("{}", uj) : std::string("null");
   };
   const std::string start =
       row.start_ticks ? fmt::format(R"("start_ticks":{},)", *row.start_ticks) : std::string();
   return fmt::format(
-      R"({{"kind":"{}","group":{},"label":{},{}"power_w":{},"energy_uj":{},"low_uj":{},)"
-      R"("high_uj":{},"reason":{},"ended":{}}})",
-      row.kind, json_string(row.group), json_string(row.label), start, power, row.amount.uj,
+      R"({{"kind":"{}","group":{},"label":{},{}"power_w":{},"uncertainty_w":{},"energy_uj":{},)"
+      R"("low_uj":{},"high_uj":{},"reason":{},"ended":{}}})",
+      row.kind, json_string(row.group), json_string(row.label), start,
+      mean(has_power, row.amount.last_uj),
+      mean(has_power && row.has_range, row.amount.last_uncertainty_uj()), row.amount.uj,
       bound(row.amount.range.low_uj), bound(row.amount.range.high_uj),
       json_string_or_null(row.reason), row.ended);
 }

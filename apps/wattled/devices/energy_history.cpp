@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "history/past_windows.hpp"
+#include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
 #include "wattle/clock.hpp"
 
@@ -181,9 +182,25 @@ std::vector<EnergyHistory::Power> EnergyHistory::powers(const TimeColumns& colum
     const bool is_coarse = quantum > Joules(0) && entry.domain.category() != DomainCategory::gpu;
     all.push_back({.domain = entry.domain,
                    .columns = is_coarse ? coarse_columns(entry, columns, quantum)
-                                        : all_columns_of(entry, columns)});
+                                        : all_columns_of(entry, columns),
+                   .flags = flags_of(entry, columns, is_coarse)});
   }
   return all;
+}
+
+Flags EnergyHistory::flags_of(const DomainReadings& entry, const TimeColumns& columns,
+                              bool is_coarse) const {
+  // Earlier runs of the daemon kept no events.
+  const TimePoint begin = std::max(columns.begin, past_ ? started_ : columns.begin);
+  const TimePoint end = columns.edge(columns.count);
+  const History* const counter = entry.readings->counter(entry.place);
+  const History* const gauge =
+      is_coarse ? nullptr : shown_gauge(entry.readings->gauges(entry.place), columns);
+  Flags flags;
+  if (gauge != nullptr) flags |= coverage_flags(*gauge);
+  const History* const shown = gauge != nullptr ? gauge : counter;
+  if (shown != nullptr && begin < end) flags |= shown->condition(begin, end).flags;
+  return flags;
 }
 
 const std::vector<PastEra>* EnergyHistory::past_of(const DomainReadings& entry,

@@ -52,6 +52,7 @@ class EnergyHistory {
   struct Power {
     Domain domain;
     std::vector<ColumnPower> columns;
+    Flags flags{};  ///< of all columns together, by the sensor that they are from
   };
   [[nodiscard]] TimePoint now() const { return loop_.now(); }
   [[nodiscard]] std::chrono::seconds kept() const noexcept { return kept_; }
@@ -87,6 +88,8 @@ class EnergyHistory {
   /// The readings of earlier runs of a domain, if `begin` is before this run; else null.
   [[nodiscard]] const std::vector<PastEra>* past_of(const DomainReadings& entry,
                                                     TimePoint begin) const;
+  [[nodiscard]] Flags flags_of(const DomainReadings& entry, const TimeColumns& columns,
+                               bool is_coarse) const;
   void make_coarse(const DomainReadings& entry, TimePoint begin, TimePoint end, Joules quantum,
                    EnergyFigure& figure) const;
   [[nodiscard]] std::vector<ColumnPower> columns_of(const DomainReadings& entry,

@@ -84,14 +84,20 @@ std::vector<ColumnPower> counter_columns(const History& counter, const TimeColum
   return all;
 }
 
-std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
-                                       const TimeColumns& columns) {
-  std::vector<ColumnPower> all(columns.count);
+const History* shown_gauge(std::span<const History* const> gauges,
+                           const TimeColumns& columns) noexcept {
   const auto found = std::ranges::find_if(gauges, [&](const History* gauge) {
     return gauge->gauge_window(columns.begin, columns.edge(columns.count)).known > nanoseconds(0);
   });
-  if (found == gauges.end()) return all;
-  const History& gauge = **found;
+  return found == gauges.end() ? nullptr : *found;
+}
+
+std::vector<ColumnPower> gauge_columns(std::span<const History* const> gauges,
+                                       const TimeColumns& columns) {
+  std::vector<ColumnPower> all(columns.count);
+  const History* const shown = shown_gauge(gauges, columns);
+  if (shown == nullptr) return all;
+  const History& gauge = *shown;
   const auto power = [&](const GaugeWindow& window, nanoseconds length) -> std::optional<Watts> {
     if (window.known <= nanoseconds(0) || 2 * window.known < length) return std::nullopt;
     return Watts(gauge.channel().scale() * window.mean_raw());

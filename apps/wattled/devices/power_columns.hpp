@@ -53,6 +53,10 @@ struct CounterEdge {
 [[nodiscard]] Joules column_uncertainty(const Channel& counter, const CounterEdge& begin,
                                         const CounterEdge& end) noexcept;
 
+/// The gauge of power that `gauge_columns` is from; null: none showed anything.
+[[nodiscard]] const History* shown_gauge(std::span<const History* const> gauges,
+                                         const TimeColumns& columns) noexcept;
+
 /// From a counter: differences of what it showed at the edges, interpolated between two readings. A
 /// column with an unknown part, or in which it stood still, is unknown. Looks up the counter once
 /// per step.

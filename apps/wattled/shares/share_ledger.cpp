@@ -22,7 +22,7 @@ std::size_t LedgerOf<Group>::place_of(const EnergyAmong<Group>& divided) {
 template <class Group>
 void LedgerOf<Group>::end_rows(TimePoint at) {
   for (auto& [group, row] : rows_) {
-    for (SharedAmount& amount : row.amounts) amount.last_uj = 0;
+    for (SharedAmount& amount : row.amounts) amount.start_interval();
     if (live_.contains(group)) {
       row.ended.reset();
     } else if (!row.ended) {
@@ -92,7 +92,7 @@ void LedgerOf<Group>::add(TimePoint at, Seconds length,
     domain.length = Seconds(0);
     for (SharedAmount* const amount : {&domain.measured, &domain.idle, &domain.unexplained,
                                        &domain.rest, &domain.undivided, &domain.other}) {
-      amount->last_uj = 0;
+      amount->start_interval();
     }
   }
   end_rows(at);

@@ -21,18 +21,29 @@ namespace wattle::daemon {
 struct SharedAmount {
   std::uint64_t uj = 0;
   std::uint64_t last_uj = 0;
-  GroupRange range{};  ///< where `uj` lies, by how it was divided
+  GroupRange range{};       ///< where `uj` lies, by how it was divided
+  GroupRange last_range{};  ///< the same of `last_uj`
 
+  void start_interval() noexcept {
+    last_uj = 0;
+    last_range = {};
+  }
   void add(std::uint64_t more_uj) noexcept { add(more_uj, {more_uj, more_uj}); }
   void add(std::uint64_t more_uj, const GroupRange& more) noexcept {
     uj += more_uj;
     last_uj += more_uj;
-    range.low_uj += more.low_uj;
-    range.high_uj += more.high_uj;
+    for (GroupRange* const sum : {&range, &last_range}) {
+      sum->low_uj += more.low_uj;
+      sum->high_uj += more.high_uj;
+    }
   }
   /// How far the energy may be off. It never falls.
   [[nodiscard]] std::uint64_t uncertainty_uj() const noexcept {
     return std::max(range.high_uj - uj, uj - range.low_uj);
+  }
+  /// The same of the last interval.
+  [[nodiscard]] std::uint64_t last_uncertainty_uj() const noexcept {
+    return std::max(last_range.high_uj - last_uj, last_uj - last_range.low_uj);
   }
 };
 

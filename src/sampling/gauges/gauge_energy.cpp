@@ -280,6 +280,13 @@ void set_coverage(EnergyFigure& figure, const GaugeTraits& gauge, const GaugeKer
 
 }  // namespace
 
+Flags coverage_flags(const History& gauge) noexcept {
+  const GaugeTraits& traits = gauge.channel().gauge;
+  EnergyFigure figure;
+  set_coverage(figure, traits, kernel_of(traits), gauge.spacing());
+  return figure.flags;
+}
+
 EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end) {
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::integrated,

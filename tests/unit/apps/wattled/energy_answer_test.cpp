@@ -73,6 +73,32 @@ TEST_F(EnergyAnswer, IsThatOfTheWindow) {
   EXPECT_EQ(reported["method"], "counter");
 }
 
+TEST_F(EnergyAnswer, HasThePartOfItsUncertaintyThatComesBack) {
+  // A gauge shows a rise of 100 W within the window 0.1 s late.
+  const TimePoint begin = loop_.now();
+  std::vector<fakes::ScriptedCounter> gauges;
+  gauges.push_back({{.domain = Domain::nvidia_gpu(0),
+                     .update = {.mean = std::chrono::milliseconds(100)},
+                     .metric = Metric::power_instant},
+                    [begin](TimePoint now) {
+                      return fakes::Shown{.raw = now < begin + seconds(5) ? 100U : 200U};
+                    }});
+  std::vector<std::shared_ptr<Sensor>> sensors;
+  sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), clock_));
+  history_.reset();
+  history_.emplace(std::move(sensors), loop_, clock_, seconds(60));
+  loop_.advance(seconds(10));
+  const double from = to_unix(begin);
+  EXPECT_NEAR(between(from + 4.0, from + 6.0)["common_j"].get<double>(), -10.0, 0.1);
+  EXPECT_NEAR(between(from + 1.0, from + 3.0)["common_j"].get<double>(), 0.0, 0.1);
+}
+
+TEST_F(EnergyAnswer, ForStrangersHidesHowThePowerChanged) {
+  const double from = std::ceil(unix_at(seconds(2)));
+  EXPECT_TRUE(between(from, from + 4.0, seconds(1))["common_j"].is_null());
+  EXPECT_TRUE(between(from, from + 4.0)["common_j"].is_number());
+}
+
 TEST_F(EnergyAnswer, UpToNowLacksNothing) {
   loop_.advance(std::chrono::milliseconds(70));  // since the last of ten readings per second
   const Json reported = between(unix_at(seconds(2)), to_unix(loop_.now()) - 1e-5);

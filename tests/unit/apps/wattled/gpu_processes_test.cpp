@@ -42,6 +42,10 @@ TEST_F(SharedEnergyTest, DividesAGpuAmongItsProcessesByTheTimeItWorkedForEach) {
   EXPECT_EQ(row["label"], "train");
   EXPECT_EQ(row["start_ticks"], 5);
   EXPECT_EQ(row["low_uj"], 0) << "nobody knows what a second of each draws";
+  EXPECT_NEAR(row["uncertainty_w"].get<double>(), row["power_w"].get<double>(), 1e-3);
+  for (const auto& other : json["gpu_processes"][0]["rows"]) {
+    EXPECT_EQ(other["uncertainty_w"].is_null(), other["kind"] != "process") << other;
+  }
 }
 
 TEST_F(SharedEnergyTest, ProcessesOfAGpuCloseWhileTheyComeAndGoAndNumbersAreUsedAgain) {

@@ -122,6 +122,34 @@ TEST_F(PowerAnswer, OfAGaugeHasTheExtremesOfItsSteps) {
   }
 }
 
+TEST_F(PowerAnswer, HasTheFlagsOfWhatASensorSees) {
+  const auto flags = [this](GaugeTraits traits) {
+    std::vector<fakes::ScriptedCounter> gauges;
+    gauges.push_back({{.domain = Domain::nvidia_gpu(1),
+                       .update = {.mean = milliseconds(100)},
+                       .metric = Metric::power_instant,
+                       .gauge = traits},
+                      [](TimePoint) { return fakes::Shown{.raw = 100U}; }});
+    std::vector<std::shared_ptr<Sensor>> sensors;
+    sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), clock_));
+    history_.emplace(std::move(sensors), loop_, clock_, seconds(60));
+    const double from = to_unix(loop_.now());
+    loop_.advance(seconds(20));
+    const Json fine = of(ask(from + 2.0, from + 10.0, "&columns=4"), "nvidia_gpu_1")["flags"];
+    const Json coarse = of(ask(from + 1.0, from + 19.0, "&columns=2"), "nvidia_gpu_1")["flags"];
+    EXPECT_EQ(fine, coarse);
+    return fine;
+  };
+  EXPECT_EQ(flags({.window = milliseconds(25), .coverage = 0.25}), Json{"partial_coverage"});
+  EXPECT_EQ(flags({}), Json{"coverage_unknown"});
+  EXPECT_EQ(flags({.window = milliseconds(100), .coverage = 1.0}), Json::array());
+}
+
+TEST_F(PowerAnswer, HasTheFlagsOfItsCounter) {
+  const Json answer = ask(unix_at(-4.0), unix_at(4.0), "&columns=8");
+  EXPECT_EQ(of(answer, "package_0")["flags"], Json::array());
+}
+
 TEST_F(PowerAnswer, StartsLongColumnsWithWholeSeconds) {
   loop_.advance(seconds(40));
   const Json answer = ask(unix_at(2.3), unix_at(44.0), "&columns=7");

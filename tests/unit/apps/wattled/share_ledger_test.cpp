@@ -78,7 +78,9 @@ TEST_F(ShareLedgerTest, AddsUpWhereAShareLies) {
   EXPECT_EQ(amount.range.low_uj, 12U);
   EXPECT_EQ(amount.range.high_uj, 52U);
   EXPECT_EQ(amount.uncertainty_uj(), 32U);
+  EXPECT_EQ(amount.last_uncertainty_uj(), 30U) << "of the last interval alone";
   add({{pod("a"), 5}});
+  EXPECT_EQ(ledger_.rows().at(pod("a")).at(0).last_uncertainty_uj(), 0U);
   EXPECT_EQ(ledger_.rows().at(pod("a")).at(0).uncertainty_uj(), 32U) << "what is certain adds none";
 }
 
