@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,7 +15,9 @@
 #include "energy/metered_domains.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/scripted_sensor.hpp"
+#include "fakes/temp_folder.hpp"
 #include "wattle/error.hpp"
+#include "wattle/handlers.hpp"
 
 namespace wattle {
 namespace {
@@ -22,7 +27,7 @@ using namespace std::chrono_literals;
 /// A package at 100 W, and a GPU whose counter advances by a joule at each reading.
 class GpuMeter : public testing::Test {
  protected:
-  EnergyMeter meter(bool has_counter = true) {
+  EnergyMeter meter(bool has_counter = true, const GaugeTraits& gauge = {}) {
     detail::MeterParts parts;
     std::vector<fakes::ScriptedCounter> counters;
     counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)),
@@ -33,7 +38,8 @@ class GpuMeter : public testing::Test {
       channels.push_back({.domain = Domain::nvidia_gpu(0),
                           .counter = {.tick = Joules(1.0), .max_power = Watts(1e6)}});
     } else {
-      channels.push_back({.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant});
+      channels.push_back(
+          {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant, .gauge = gauge});
     }
     parts.sensors.push_back(
         std::make_unique<fakes::GatedSensor>(std::move(channels), gate_, clock_));
@@ -68,6 +74,33 @@ TEST_F(GpuMeter, SumsUpPowerWhereThereIsNoCounter) {
   const MeasuredEnergy energy = gpu.trace()["x"].energy("nvidia_gpu_0");
   ASSERT_TRUE(energy.energy);
   EXPECT_GT(energy.energy->si(), 0.0);
+}
+
+TEST_F(GpuMeter, HasTheFlagOfAGaugeThatSeesAPartOfTheTimeWhereverItIsWritten) {
+  EnergyMeter gpu = meter(false, {.window = 25ms, .coverage = 0.25});
+  gpu.start("x");
+  const int reads = gate_->reads;
+  EXPECT_TRUE(fakes::eventually([&] { return gate_->reads >= reads + 4; }));
+  gpu.stop();
+  const EnergyTrace trace = gpu.trace();
+  std::ostringstream printed;
+  printed << trace["x"].energy("nvidia_gpu_0");
+  EXPECT_THAT(printed.str(),
+              testing::AllOf(testing::HasSubstr(" ±"), testing::HasSubstr("partial_coverage")));
+  std::ostringstream lines;
+  PrintHandler(lines, {.details = true}).process(trace);
+  EXPECT_THAT(lines.str(),
+              testing::AllOf(testing::HasSubstr("(+- "), testing::HasSubstr("partial_coverage")));
+  const fakes::TempFolder folder;
+  const std::filesystem::path path = folder.path() / "energies.csv";
+  CsvHandler file(path, {.details = true});
+  file.process(trace);
+  file.save_data();
+  std::stringstream rows;
+  rows << std::ifstream(path).rdbuf();
+  EXPECT_THAT(rows.str(), testing::AllOf(testing::HasSubstr("nvidia_gpu_0_uncertainty"),
+                                         testing::HasSubstr("partial_coverage")));
+  EXPECT_TRUE(to_table(trace).domains.back().energies.front().flags.has(Flag::partial_coverage));
 }
 
 TEST_F(GpuMeter, DoesNotWaitForOneThatHangs) {
