@@ -114,6 +114,21 @@ The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of
 | `summary`, hw_samples.csv | beside it | JSON; `energy_flag_NAME` |
 | `/metrics` | `wattle_energy_uncertainty_joules` of energies that the daemon adds up | `wattle_power_coverage_ratio` below 1 for `partial_coverage`; no others |
 | `top` | beside the energy; of the power the last digit that is supported; JSON: `uncertainty_j` | last column; JSON: `flags` |
+| `/api/v1/energy` | `uncertainty_j`, `common_j` | `flags` |
+| `/api/v1/power` | `uncertainty_w` of a counter; of a gauge `/api/v1/energy` has it | `flags`, of all columns |
+| `/api/v1/shares` | `uncertainty_w`, `low_uj`, `high_uj` of a group, by how it is divided | `/api/v1/energy` has those of what is divided |
+| the daemon's page | beside each energy and their sum; in the plots of the past; power now is what a sensor shows | in the table the next column; after the sum; in the sentence |
+| OTLP of a run | `wattle.run.energy.domain.uncertainty`, `wattle.run.energy.uncertainty`, `wattle.phase.energy.uncertainty`; spans: `energy.uncertainty_joules` | attribute `energy.flags` |
+| C++: an energy in a stream, `TableHandler` | beside it | after it |
+| C++: `PrintHandler`, `CsvHandler`, `MongoHandler` | with `details` beside each energy; without it the formats are those of pyJoules, which have no place for it | with `details` |
+| Python: `Measurement` as text, in notebooks, `to_dict()` | beside the energy; `power_uncertainty_w` | after it; next column; `flags` |
+| Python: the table of pytest, JUnit | beside the energy; `energy_uncertainty_j` | after it; `energy_flags` |
+| Python: `log_to`, `metrics` | `uncertainty_j`, `power_uncertainty_w`, `DOMAIN_uncertainty_j` | `flag_NAME` |
+| Python: `Server-Timing` | `energy_uncertainty` | `energy_flags` |
+| Grafana: nodes, GPUs | a panel of its own | a table of sensors with `partial_coverage` |
+
+The flag is followed by `DaemonEnergy.OfAGauge...` and `PartialGaugeOfADaemon` into the daemon's answers, by `web/test/sums.mjs` into its page, by
+`test_otlp_run.py`, `GpuMeter.HasTheFlag...`, `test_flags.py` and `test_grafana.py` into the others.
 
 ## What real boards showed
 

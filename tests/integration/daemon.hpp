@@ -101,6 +101,11 @@ class DaemonTest : public CommandTest {
       "counter 500000\npersistence on\n"
       "gpu NVIDIA A40\nuuid GPU-bbbb\npci 0000:61:00\npower step 0 120\ncounter none\n";
 
+  /// The gauge of an M40, which sees 14 of 31 ms.
+  static constexpr const char* kPartialGauge =
+      "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
+      "power step 0 150\n";
+
   fakes::PowercapTree tree_;
   std::unique_ptr<fakes::FakeNvml> nvml_;
   std::unique_ptr<Process> daemon_;

@@ -82,6 +82,21 @@ TEST_F(DaemonEnergy, IsThatOfTheWindow) {
   }
 }
 
+TEST_F(DaemonEnergy, OfAGaugeThatSeesAPartOfTheTimeIsFlaggedInAllItsAnswers) {
+  serve({"--history", "60"}, kPartialGauge);
+  const double from = unix_now();
+  Json energy;
+  ASSERT_TRUE(eventually([&] {
+    energy = of(get(window(from, from + 1.0)), "nvidia_gpu_0");
+    return energy.is_object() && energy["energy_j"].is_number() && energy["energy_j"] > 100.0;
+  })) << energy;
+  EXPECT_THAT(energy["flags"], testing::Contains("partial_coverage"));
+  EXPECT_GT(energy["uncertainty_j"], 0.0);
+  EXPECT_TRUE(energy["common_j"].is_number());
+  const std::string power = "/api/v1/power?from=" + std::to_string(from) + "&to=1e11";
+  EXPECT_THAT(of(get(power), "nvidia_gpu_0")["flags"], testing::Contains("partial_coverage"));
+}
+
 TEST_F(DaemonEnergy, IsDividedAmongUnitsOfWork) {
   play(100.0);
   serve({"--history", "60"});

@@ -360,9 +360,7 @@ TEST_F(DaemonFaults, WithoutAKeyTcpSeesWholeJoulesOnceASecond) {
 class PartialGaugeOfADaemon : public DaemonTest {};
 
 TEST_F(PartialGaugeOfADaemon, HasItsCoverageAndUncertaintyInMetrics) {
-  serve({},
-        "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
-        "power step 0 150\n");
+  serve({}, kPartialGauge);
   (void)get("/metrics");  // the first one starts the energy
   const std::string metrics = get("/metrics").body;
   EXPECT_THAT(metrics, testing::ContainsRegex(
