@@ -38,12 +38,4 @@ bool is_lower_bound(const MeasuredEnergy& energy, Seconds length) noexcept {
   return !mean || *mean * energy.unknown > energy.uncertainty;
 }
 
-std::string flags_text(const Flags& flags, std::string_view between) {
-  std::string text;
-  flags.each([&](std::string_view name) {
-    text += (text.empty() ? "" : std::string(between)) + std::string(name);
-  });
-  return text;
-}
-
 }  // namespace wattle::app

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
@@ -44,8 +43,5 @@ class MeanPowerSum {
   constexpr double kLeastShownS = 0.0005;  // of "0.001 s"
   return unknown.count() >= kLeastShownS;
 }
-
-/// The names of the flags, with `between` between them.
-[[nodiscard]] std::string flags_text(const Flags& flags, std::string_view between);
 
 }  // namespace wattle::app

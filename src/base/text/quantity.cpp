@@ -8,6 +8,8 @@
 #include <ostream>
 #include <string_view>
 
+#include "base/text/power_text.hpp"
+
 namespace wattle {
 namespace {
 
@@ -57,6 +59,17 @@ std::string rounded_with_unit(double value, double error, std::string_view unit)
   return fmt::format("{:.{}f} {}{}", scaled + 0.0, std::min(most, supported), scale.prefix, unit);
 }
 
+std::string with_uncertainty(double value, double uncertainty, std::string_view unit) {
+  const Scale scale = scale_for(std::max(std::abs(value), uncertainty));
+  const double shown =
+      without_unsupported(value, uncertainty, kUncertaintyDigits) / scale.factor + 0.0;
+  const double error =
+      without_unsupported(uncertainty, uncertainty, kUncertaintyDigits) / scale.factor;
+  const int decimals = error > 0.0 ? decimals_for(error, 2) : decimals_for(shown, 4);
+  return fmt::format("{:.{}f} {}{} ±{:.{}f} {}{}", shown, decimals, scale.prefix, unit, error,
+                     decimals, scale.prefix, unit);
+}
+
 std::string with_unit(double value, std::string_view unit) {
   const Scale scale = scale_for(value);
   const double scaled = value / scale.factor;
@@ -77,13 +90,11 @@ std::ostream& operator<<(std::ostream& out, Joules energy) { return out << to_te
 std::ostream& operator<<(std::ostream& out, Watts power) { return out << to_text(power); }
 
 std::string to_text(Joules energy, Joules uncertainty) {
-  const Scale scale = scale_for(std::max(std::abs(energy.si()), uncertainty.si()));
-  const double value =
-      without_unsupported(energy.si(), uncertainty.si(), kUncertaintyDigits) / scale.factor + 0.0;
-  const double error = with_two_digits(uncertainty).si() / scale.factor;
-  const int decimals = error > 0.0 ? decimals_for(error, 2) : decimals_for(value, 4);
-  return fmt::format("{:.{}f} {}J ±{:.{}f} {}J", value, decimals, scale.prefix, error, decimals,
-                     scale.prefix);
+  return with_uncertainty(energy.si(), uncertainty.si(), "J");
+}
+
+std::string to_text(Watts power, Watts uncertainty) {
+  return with_uncertainty(power.si(), uncertainty.si(), "W");
 }
 
 std::string rounded_text(Watts power, Watts uncertainty) {
