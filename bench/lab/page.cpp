@@ -95,25 +95,43 @@ as wide as the error, are named in [sums.md](sums.md).
 ## Where the ± and the flags are
 
 The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of-a-domain).
-`tests/integration/flags_test.cpp` follows a flag into the outputs that have it.
+`tests/integration/flags_test.cpp` runs each command on a machine whose gauge sees a part of the time, and finds its flag
+(`stream`: `stream_command_test.cpp`; outputs of counters alone, as baselines: unit tests of their texts). A flag that loses
+nothing (`wrapped`) is in tables of domains and in JSON alone.
 
 | output | ± | flags |
 |---|---|---|
+| `run`: first line, with the energy of all domains | beside the energy; the mean has the same ± in percent, and the last digit that it supports | in the same line |
 | `run`: energies of domains and of all of them | beside each; JSON: `uncertainty_j`, `common_j` | last column, also of the total; JSON: `flags`, `total_flags` |
 | `run`: mean power | the last digit that the energy's ± supports | of its energy |
 | `run`: highest power | the last digit that the ± of its interval supports; JSON: `max_uncertainty_w` | of its energy |
+| `run --html` | as in the text; the band of a plot | as in the text |
+| `run --status` | beside the mean power; none where an interval's is unknown | in the same line |
 | `run --series` | next to the last column | last column |
-| phases | beside the energy; JSON as above | JSON |
-| `report` | beside the energy of each machine and of all; JSON: of each run too | last column, `in_step` also in a remark; JSON: of each machine and run |
-| `history list`, `history show` | beside the energy | next column; JSON, CSV: `energy_flags` |
+| phases | beside the energy; JSON as above | last column; JSON: `total_flags` |
+| shares of a run | beside the measured energy; a share is an estimate with a range; JSON: `measured_uncertainty_j` | in the same line; JSON: `measured_flags` |
+| units of work | an interval of 95 % for means and per work; median and p99 have theirs in the JSON alone; beside the measured energy of a domain | after the measured energy of a domain; JSON: `measured_flags` |
+| `report` | beside the energy of each machine and of all; an interval of 95 % for units; JSON: of each run too | first line and last column, `in_step` also in a remark; JSON: of all, of each machine and run |
+| `report --html` | beside the energy of each machine and run | as in the text; of each run in its remarks |
+| `report --brief`, `step`, a job's comment in Slurm | beside the energy | after it |
+| `history list` | beside the energy | next column; JSON, CSV: `energy_flags` |
+| `history show` | beside the energy, of each domain too | after it |
 | `bench` | in the 95 % interval of the mean; `sd` is how much runs differ | a note; JSON: `energy_flags` of each run |
+| `bench`: table of a parameter | half of the 95 % interval of the mean | last column |
 | `bench`: CSV, Markdown and other tables | in the 95 % interval of the mean, beside `sd` | CSV: `energy_flags`; else in the cell of that interval |
-| `compare` | in the 95 % interval | a note |
+| `bench --html`, `compare --html`: runs | beside the energy; of the power the last digit that is supported | last column |
+| `compare` | in the 95 % interval | a note; JSON: a note |
 | `energy`, `power`: lines | at the end of the line: of the total, or of the only device | after it, of all devices |
-| `energy`, `power`: totals, CSV, JSON | beside each energy; JSON, CSV: `uncertainty_j`, `uncertainty_w` | last column |
-| `summary`, hw_samples.csv | beside it | JSON; `energy_flag_NAME` |
+| `energy`, `power`: totals, CSV, JSON | beside each energy; JSON, CSV: `uncertainty_j`, `uncertainty_w` | last column, of each device; JSON: of the total too |
+| `stream`: powers | none: a reading of a sensor now | beside the energies with `--energy` alone |
+| `stream`: energies | beside each, also of the total; of the mean the last digit that is supported; JSON: `uncertainty_j`, `uncertainty_w` | last column, also of the total; JSON: `flags` |
+| `track` | beside each energy | after it; JSON: `flags` |
+| `summary`, hw_samples.csv | beside the energy; a peak is a reading, and has none | after the energy, also of the total; JSON; `energy_flag_NAME` |
+| `baseline`, and every text with it | beside the idle power; JSON: `uncertainty_w` | after it; JSON: `flags` |
+| `sensors --cross-check` | beside each energy; JSON: `uncertainty_j`, `other_uncertainty_j` | after it; JSON: `flags`, `other_flags` |
 | `/metrics` | `wattle_energy_uncertainty_joules` of energies that the daemon adds up | `wattle_power_coverage_ratio` below 1 for `partial_coverage`; no others |
-| `top` | beside the energy; of the power the last digit that is supported; JSON: `uncertainty_j` | last column; JSON: `flags` |
+| `top` | beside the energy; of the power the last digit that is supported; JSON: `uncertainty_j`, `uncertainty_w` | last column, also of the total; JSON: `flags` |
+| `top --once`: energy of the CPUs | beside it; JSON: `uncertainty_j` | in the same line; JSON: `flags` |
 | `/api/v1/energy` | `uncertainty_j`, `common_j` | `flags` |
 | `/api/v1/power` | `uncertainty_w` of a counter; of a gauge `/api/v1/energy` has it | `flags`, of all columns |
 | `/api/v1/shares` | `uncertainty_w`, `low_uj`, `high_uj` of a group, by how it is divided | `/api/v1/energy` has those of what is divided |

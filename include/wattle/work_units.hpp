@@ -115,6 +115,9 @@ struct UnitBalance {
   Joules idle{};           ///< kept; 0 with `IdleShare::to_units` while units run
   Joules without_units{};  ///< measured while no unit ran
   Seconds unknown{0};      ///< time that no reading shows
+  /// The ± of `measured`, k = 2; absent in a record of a program that did not write it.
+  std::optional<Joules> uncertainty{};
+  Flags flags{};  ///< of all readings
 };
 
 /// How many units had which energy. Threads: a value type.

@@ -12,9 +12,13 @@
 
 #include "base/files/file.hpp"
 #include "base/files/state_folder.hpp"
+#include "base/json/json_fields.hpp"
 #include "base/json/json_write.hpp"
+#include "base/text/flags_text.hpp"
+#include "base/text/power_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
+#include "sampling/energy_fields.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/error.hpp"
@@ -108,6 +112,8 @@ std::string to_json(const Baseline& baseline) {
                      {"domains", baseline.domains},
                      {"mean_w", baseline.mean.si()},
                      {"deviation_w", baseline.deviation.si()},
+                     {"uncertainty_w", or_null(baseline.uncertainty)},
+                     {"flags", json_of(baseline.flags)},
                      {"busy_cpus", baseline.busy_cpus},
                      {"running", baseline.running}};
   return dumped(json) + "\n";
@@ -128,6 +134,9 @@ std::optional<Baseline> parse_baseline(std::string_view text) {
   auto domains = texts_in(json, "domains");
   const auto mean = number_in(json, "mean_w", kMostWatts);
   const auto deviation = number_in(json, "deviation_w", kMostWatts);
+  const auto uncertainty = number_in(json, "uncertainty_w", kMostWatts);
+  Flags flags;
+  take_member(json, "flags", flags);
   const auto busy = number_in(json, "busy_cpus", kMostCpus);
   auto running = texts_in(json, "running");
   const bool has_all = host && boot_id && configuration && taken && length && domains && mean &&
@@ -139,6 +148,8 @@ std::optional<Baseline> parse_baseline(std::string_view text) {
                   .domains = std::move(*domains),
                   .mean = Watts(*mean),
                   .deviation = Watts(*deviation),
+                  .uncertainty = uncertainty ? std::optional(Watts(*uncertainty)) : std::nullopt,
+                  .flags = flags,
                   .busy_cpus = *busy,
                   .running = std::move(*running)};
 }
@@ -167,8 +178,12 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
 }
 
 std::string baseline_text(const Baseline& baseline) {
-  return fmt::format("idle by the baseline of {}: {} over {}", minute_text(baseline.taken_unix_s),
-                     to_text(baseline.mean), to_text(Seconds(baseline.length_s)));
+  const std::string mean =
+      baseline.uncertainty ? to_text(baseline.mean, *baseline.uncertainty) : to_text(baseline.mean);
+  return with_doubts(
+      fmt::format("idle by the baseline of {}: {} over {}", minute_text(baseline.taken_unix_s), mean,
+                  to_text(Seconds(baseline.length_s))),
+      baseline.flags);
 }
 
 std::string below_idle_text(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimate/energy_share.hpp"
+#include "wattle/energy.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 
@@ -28,9 +29,11 @@ struct Baseline {
   double length_s = 0.0;
   std::vector<std::string> domains;  ///< whose power it is, together; sorted
   Watts mean;
-  Watts deviation;                   ///< standard deviation of means over a second
-  double busy_cpus = 0.0;            ///< CPU cores in use at that time
-  std::vector<std::string> running;  ///< what used most of them: "sshd 0.02"
+  Watts deviation;                     ///< standard deviation of means over a second
+  std::optional<Watts> uncertainty{};  ///< of the mean, k = 2; absent where it is not known
+  Flags flags{};                       ///< of the energy that it is from
+  double busy_cpus = 0.0;              ///< CPU cores in use at that time
+  std::vector<std::string> running;    ///< what used most of them: "sshd 0.02"
 
   [[nodiscard]] IdleRange power() const noexcept;
 };
@@ -58,7 +61,7 @@ inline constexpr double kMostBusyPart = 0.05;
 [[nodiscard]] std::string why_not_usable(const Baseline& baseline, const MachineIdentity& machine,
                                          const std::vector<std::string>& domains,
                                          double now_unix_s);
-/// "idle by the baseline of 2026-11-24 23:50 UTC: 41.2 W over 30 s".
+/// "idle by the baseline of 2026-11-24 23:50 UTC: 41.20 W ±0.11 W over 30 s".
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
 /// Why it is not used where a machine drew less; `text`: its `baseline_text`.
 [[nodiscard]] std::string below_idle_text(std::string_view text);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers/known_sum.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "base/text/unknown.hpp"
@@ -109,15 +110,13 @@ DomainRow group_row(const std::vector<const DomainFigure*>& gpus) {
 DomainRow total_row(const Report& report) {
   const Total& total = report.energy.total;
   const bool has_time = total.mean && report.wall > Seconds(0);
-  // Nothing is lost by a wrap.
-  const auto doubts = Flags::from_bits(total.flags.bits() & ~Flags::of(Flag::wrapped).bits());
   return {.name = "total",
           .energy = std::string(is_lower_bound(total) ? kAtLeastCell : "") +
                     to_text(*total.energy, total.uncertainty),
           .mean = has_time ? rounded_text(*total.mean, total.uncertainty / report.wall)
                            : std::string(kUnknownCell),
           .peak = std::string(kUnknownCell),
-          .remarks = joined(flag_names(doubts), ", ")};
+          .remarks = flags_text(doubts_of(total.flags), ", ")};
 }
 
 }  // namespace

@@ -9,15 +9,16 @@
 
 #include "base/json/json_fields.hpp"
 #include "report/share.hpp"
+#include "sampling/energy_fields.hpp"
 #include "sensors/domain_json.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle {
 
 template <>
-inline constexpr auto kFields<EnergyRange> =
-    std::tuple(Field("low_j", &EnergyRange::low), Field("typical_j", &EnergyRange::typical),
-               Field("high_j", &EnergyRange::high));
+inline constexpr auto kFields<EnergyRange> = std::tuple(Field("low_j", &EnergyRange::low),
+                                                        Field("typical_j", &EnergyRange::typical),
+                                                        Field("high_j", &EnergyRange::high));
 
 /// The keys of a range, in the object of what it belongs to: null where `find(object)` is null.
 /// `make(into)` is where it is read.
@@ -67,6 +68,8 @@ inline constexpr auto kFields<EnergyEstimate> = std::tuple(
 /// Without the domain, which comes first.
 inline constexpr auto kGpuShareItems = std::tuple(
     Field("measured_j", &GpuShare::measured),
+    Field("measured_uncertainty_j", &GpuShare::uncertainty),
+    Field("measured_flags", &GpuShare::flags),
     Flattened(&GpuShare::command, std::tuple(Field("low_j", &EnergyRange::low))),
     Converted(
         "typical_j",
@@ -115,7 +118,8 @@ inline constexpr auto kFields<EnergyShare> = std::tuple(
                      "function of the load";
             }),
     Field("covers", &EnergyShare::covers), BalanceField("measured_j", &ShareBalance::measured_nj),
-    BalanceField("idle_j", &ShareBalance::idle_nj),
+    Field("measured_uncertainty_j", &EnergyShare::uncertainty),
+    Field("measured_flags", &EnergyShare::flags), BalanceField("idle_j", &ShareBalance::idle_nj),
     BalanceField("command_j", &ShareBalance::command_nj),
     BalanceField("others_j", &ShareBalance::others_nj),
     BalanceField("unexplained_j", &ShareBalance::unexplained_nj),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "estimate/baseline.hpp"
@@ -24,11 +25,16 @@ double joules_of(std::int64_t nanojoules) noexcept { return static_cast<double>(
 
 std::string part_text(std::int64_t nanojoules) { return to_text(Joules(joules_of(nanojoules))); }
 
-/// "350.0 J = ~30.0 J idle + ...", where idle power is known.
-std::string balance_text(const ShareBalance& balance) {
-  const std::int64_t idle = balance.idle_nj.value_or(0);
-  return fmt::format("{} = ~{} idle + ~{} command + ~{} others + {} unexplained",
-                     part_text(balance.measured_nj), part_text(idle), part_text(balance.command_nj),
+/// "350.0 J ±0.2 J = ~30.0 J idle + ...", where idle power is known.
+std::string balance_text(const EnergyShare& share) {
+  const ShareBalance& balance = *share.balance;
+  const Joules measured(joules_of(balance.measured_nj));
+  const std::string text =
+      share.uncertainty ? to_text(measured, *share.uncertainty) : to_text(measured);
+  const std::string doubts = flags_text(doubts_of(share.flags), ", ");
+  return fmt::format("{}{} = ~{} idle + ~{} command + ~{} others + {} unexplained", text,
+                     doubts.empty() ? "" : fmt::format(" ({})", doubts),
+                     part_text(balance.idle_nj.value_or(0)), part_text(balance.command_nj),
                      part_text(balance.others_nj), part_text(balance.unexplained_nj));
 }
 
@@ -132,7 +138,7 @@ std::vector<std::string> words_of(const EnergyShare& share, Detail detail) {
   } else if (share.balance) {
     lines.push_back(fmt::format("share of this command in {}, not measured: {}",
                                 kinds_text(share.covers), range_text(share.balance->command)));
-    lines.push_back("  " + balance_text(*share.balance));
+    lines.push_back("  " + balance_text(share));
     if (detail == Detail::all) lines.push_back("  " + share.idle_basis);
   }
   if (!share.unknown.empty()) {

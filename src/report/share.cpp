@@ -7,6 +7,7 @@
 
 #include "base/text/quantity.hpp"
 #include "sampling/counters/counter.hpp"
+#include "sampling/energy_sum.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {
@@ -24,18 +25,18 @@ std::set<std::string> shared_domains(const MeasuredWindow& window) {
   return names;
 }
 
-std::optional<Joules> shared_energy(const MeasuredWindow& window,
-                                    const std::vector<std::string>& names, TimePoint from,
-                                    TimePoint to) {
-  Joules energy;
+std::optional<MeasuredEnergy> shared_energy(const MeasuredWindow& window,
+                                            const std::vector<std::string>& names, TimePoint from,
+                                            TimePoint to) {
+  EnergySum energy(to - from);
   std::size_t found = 0;
   for (const DomainFigure& result : window.figures(from, to)) {
     if (std::ranges::count(names, result.domain.name()) == 0) continue;
     if (!result.figure.energy || result.figure.unknown > Seconds(0)) return std::nullopt;
-    energy += *result.figure.energy;
+    energy.add(result.figure.measured());
     ++found;
   }
-  return found == names.size() ? std::optional(energy) : std::nullopt;
+  return found == names.size() ? std::optional(energy.result()) : std::nullopt;
 }
 
 std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::string>& names,
@@ -77,10 +78,13 @@ void divide(GpuShare& share, Seconds own, Seconds others, const GpuPower& power)
 
 }  // namespace
 
-GpuShare gpu_share(const GpuUsage& usage, Joules measured, const GpuPower& power) {
+GpuShare gpu_share(const GpuUsage& usage, const MeasuredEnergy& measured, const GpuPower& power) {
+  const Joules energy = measured.energy.value_or(Joules(0.0));
   GpuShare share{.domain = usage.domain,
-                 .measured = measured,
-                 .command = {.low = Joules(0.0), .typical = Joules(0.0), .high = measured},
+                 .measured = energy,
+                 .uncertainty = with_two_digits(measured.uncertainty),
+                 .flags = measured.flags,
+                 .command = {.low = Joules(0.0), .typical = Joules(0.0), .high = energy},
                  .basis = {}};
   if (!usage.used_by_command) {
     share.basis = usage.used_by_command_unknown;
@@ -90,7 +94,7 @@ GpuShare gpu_share(const GpuUsage& usage, Joules measured, const GpuPower& power
     share.basis = "not used by the command";
   } else if (usage.used_by_others == false) {
     share.is_known = true;
-    share.command = {.low = measured, .typical = measured, .high = measured};
+    share.command = {.low = energy, .typical = energy, .high = energy};
     share.basis = "used by the command alone";
   } else if (!usage.used_by_others) {
     share.basis = usage.used_by_others_unknown;

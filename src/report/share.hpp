@@ -18,7 +18,9 @@ namespace wattle {
 struct GpuShare {
   Domain domain;
   Joules measured;
-  EnergyRange command;  ///< `typical` counts only where it `is_known`
+  Joules uncertainty{};  ///< of what was measured, k = 2
+  Flags flags{};         ///< the same
+  EnergyRange command;   ///< `typical` counts only where it `is_known`
   bool is_known = false;
   std::string basis;  ///< "only the command used it"
 };
@@ -28,9 +30,11 @@ struct EnergyShare {
   std::optional<ShareBalance> balance{};  ///< absent where no CPU energy was measured
   /// Why there is no balance, though energy of a CPU or its memory was measured; else empty.
   std::string unknown{};
-  std::vector<std::string> covers{};  ///< the domains of the balance
-  std::string idle_basis{};           ///< the baseline; empty where there is none
-  std::string idle_unknown{};         ///< why there is none; else empty
+  std::vector<std::string> covers{};    ///< the domains of the balance
+  std::optional<Joules> uncertainty{};  ///< of what they spent, k = 2; absent where it is not known
+  Flags flags{};                        ///< the same
+  std::string idle_basis{};             ///< the baseline; empty where there is none
+  std::string idle_unknown{};           ///< why there is none; else empty
   std::vector<GpuShare> gpus{};
 };
 
@@ -40,9 +44,9 @@ struct EnergyShare {
 [[nodiscard]] std::set<std::string> shared_domains(const MeasuredWindow& window);
 /// Energy of those domains of a window that have these names, together; absent where a part of it
 /// is not known.
-[[nodiscard]] std::optional<Joules> shared_energy(const MeasuredWindow& window,
-                                                  const std::vector<std::string>& names,
-                                                  TimePoint from, TimePoint to);
+[[nodiscard]] std::optional<MeasuredEnergy> shared_energy(const MeasuredWindow& window,
+                                                          const std::vector<std::string>& names,
+                                                          TimePoint from, TimePoint to);
 
 /// Why that is absent: "package_0: its counter does not move".
 [[nodiscard]] std::string why_not_shared(const MeasuredWindow& window,
@@ -56,7 +60,7 @@ struct GpuPower {
 };
 /// By whose processes were seen on a GPU; where others used it too, by the time that its engines
 /// worked for each, if the driver reports it. GPUs whose energy is not known are not in it.
-[[nodiscard]] GpuShare gpu_share(const GpuUsage& usage, Joules measured,
+[[nodiscard]] GpuShare gpu_share(const GpuUsage& usage, const MeasuredEnergy& measured,
                                  const GpuPower& power = {});
 
 }  // namespace wattle

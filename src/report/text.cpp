@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text/facts_text.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/unknown.hpp"
 #include "report/estimate_words.hpp"
@@ -59,9 +60,9 @@ std::string domain_table(const Report& report, const TextStyle& style, Detail de
 
 std::string to_text(const PhasesReport& phases, const TextStyle& style) {
   if (phases.rows.empty()) return {};
-  TextTable table(
-      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right}, style,
-      2);
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right,
+                   Align::right, Align::left},
+                  style, 2);
   table.add({"phase", "time", "energy ± (k=2)", "mean", "CPU time", "memory"}, true);
   for (const PhaseReport& phase : phases.rows) {
     const Total& total = phase.total;
@@ -73,7 +74,8 @@ std::string to_text(const PhasesReport& phases, const TextStyle& style) {
                total.energy ? to_text(*total.energy, total.uncertainty) : unknown,
                is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : unknown,
                phase.cpu ? to_text(*phase.cpu) : unknown,
-               phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : unknown});
+               phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : unknown,
+               flags_text(doubts_of(total.flags), ", ")});
   }
   std::string text = "\n" + table.text();
   if (phases.dropped > 0) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
@@ -178,6 +179,7 @@ std::string headline_of(const Report& report) {
     if (total.mean && report.wall > Seconds(0)) {
       text += ", mean " + rounded_text(*total.mean, total.uncertainty / report.wall);
     }
+    text = with_doubts(std::move(text), total.flags);
   } else {
     // No reason can be missing where no domain is known: total_of gives one for each kind.
     const auto cpu = std::ranges::find(total.missing, "cpu", &Refusal::subject);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text/facts_text.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
@@ -84,11 +85,11 @@ void add_total(Facts& facts, const MachineSummary& machine) {
       std::ranges::any_of(machine.total_missing, [&](const MissingEnergy& part) {
         return has_part_of(machine, part.kind);
       });
-  facts.emplace_back(
-      "energy",
-      fmt::format("{}{} ({}){}", is_lower_bound ? kAtLeast : std::string_view(),
-                  to_text(*energy.energy, energy.uncertainty),
-                  printable(joined(machine.energy_covers, " + ")), remarks(energy.unknown, {})));
+  facts.emplace_back("energy",
+                     fmt::format("{}{} ({}){}", is_lower_bound ? kAtLeast : std::string_view(),
+                                 to_text(*energy.energy, energy.uncertainty),
+                                 printable(joined(machine.energy_covers, " + ")),
+                                 remarks(energy.unknown, doubts_of(energy.flags))));
   add_missing(facts, machine);
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/facts_text.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
@@ -46,6 +47,13 @@ std::string ranges_text(const std::vector<unsigned>& numbers) {
 bool is_job_lower_bound(const JobReport& report) {
   return !report.missing_ranks.empty() ||
          std::ranges::any_of(report.nodes, &NodeReport::is_lower_bound);
+}
+
+/// The flags of all energies in it.
+Flags flags_of(const JobReport& report) {
+  Flags flags;
+  for (const NodeReport& node : report.nodes) flags |= node.flags;
+  return flags;
 }
 
 /// The parts that nodes lack; nodes that lack the same for the same reason share a line.
@@ -151,6 +159,7 @@ nlohmann::ordered_json json_of(const JobReport& report) {
           {"missing_ranks", report.missing_ranks},
           {"energy_j", or_null(report.energy)},
           {"uncertainty_j", uncertainty_or_null(report.energy, report.uncertainty)},
+          {"flags", json_of(flags_of(report))},
           {"calibration_j", or_null(report.calibration)},
           {"is_lower_bound", is_job_lower_bound(report)},
           {"cpu_s", or_null(report.cpu)},
@@ -163,11 +172,19 @@ nlohmann::ordered_json json_of(const JobReport& report) {
           {"notes", report.notes}};
 }
 
-/// "at least 300 J ±2 J", "energy unknown".
+/// The sum of the units, with the 95 % interval that follows from their mean's.
+std::string sum_cell(const ReportedUnits& units) {
+  if (!units.mean) return to_text(units.sum);
+  const auto count = static_cast<double>(units.count);
+  return interval_text({units.sum, units.mean->low * count, units.mean->high * count});
+}
+
+/// "at least 300 J ±2 J, gap", "energy unknown".
 std::string energy_words(const JobReport& report) {
   if (!report.energy) return fmt::format("energy {}", kUnknown);
-  return fmt::format("{}{}", is_job_lower_bound(report) ? kAtLeast : std::string_view(),
-                     to_text(*report.energy, report.uncertainty));
+  return with_doubts(fmt::format("{}{}", is_job_lower_bound(report) ? kAtLeast : std::string_view(),
+                                 to_text(*report.energy, report.uncertainty)),
+                     flags_of(report));
 }
 
 }  // namespace
@@ -218,7 +235,7 @@ std::vector<std::string> node_cells(const NodeReport& node) {
 std::vector<std::string> unit_cells(const ReportedUnits& units) {
   std::string count = fmt::format("{}", units.count);
   if (units.unknown > 0) count += fmt::format(" (+{} unknown)", units.unknown);
-  return {name_of(units.tag, units.phase), std::move(count), to_text(units.sum),
+  return {name_of(units.tag, units.phase), std::move(count), sum_cell(units),
           interval_cell(units.mean), interval_cell(units.per_work)};
 }
 

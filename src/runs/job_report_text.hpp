@@ -22,8 +22,8 @@ inline constexpr std::array<const char*, 5> kNodeTitles = {"runs", "measured", "
                                                            "mean", "includes"};
 [[nodiscard]] std::vector<std::string> node_cells(const NodeReport& node);
 /// The titles of the columns of `unit_cells`. The first is text, the others are numbers.
-inline constexpr std::array<const char*, 5> kUnitTitles = {"units of work", "units", "energy",
-                                                           "mean (95 %)", "per work (95 %)"};
+inline constexpr std::array<const char*, 5> kUnitTitles = {
+    "units of work", "units", "energy (95 %)", "mean (95 %)", "per work (95 %)"};
 [[nodiscard]] std::vector<std::string> unit_cells(const ReportedUnits& units);
 /// More rows are in the JSON alone.
 inline constexpr std::size_t kMostUnitRows = 200;

@@ -76,6 +76,8 @@ bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns)
       if (has_carried_) {
         MeasuredEnergy& energy = reading.energy;
         energy.unknown += carried_.energy.unknown;
+        energy.common += carried_.energy.common;
+        energy.flags |= carried_.energy.flags;
         if (carried_.energy.energy) {
           energy.energy = energy.energy.value_or(Joules(0.0)) + *carried_.energy.energy;
           UncertaintySum errors;
@@ -97,6 +99,8 @@ bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns)
       interval_.unknown_s =
           interval_.joules ? std::min(reading.energy.unknown.count(), length_s) : length_s;
       interval_.uncertainty_j = reading.energy.uncertainty.si();
+      interval_.common_j = reading.energy.common.si();
+      interval_.flags = reading.energy.flags;
     }
     end_ns_ = interval_.end_ns;
     share_out(interval_, measure_weights(log));
@@ -160,6 +164,8 @@ void DomainShares::share_out(SharedInterval& interval, const WeightTimes& times)
 
   const double joules = *interval.joules;
   balance_.measured += Joules(joules);
+  balance_.flags |= interval.flags;
+  measured_error_.add(Joules(interval.uncertainty_j), Joules(interval.common_j));
   if (!has_units) {
     balance_.without_units += Joules(joules);
     if (!(covered_s > 0.0)) watch_idle(interval);
@@ -276,6 +282,7 @@ void DomainShares::finish_interval() noexcept {
 
 UnitBalance DomainShares::balance() const {
   UnitBalance balance = balance_;
+  balance.uncertainty = measured_error_.uncertainty();
   for (const ShareStart& start : starts_) {
     if (!start.is_in) continue;
     double now = sum_;

@@ -135,6 +135,8 @@ class DomainShares {
     std::optional<double> joules{};
     double unknown_s = 0.0;
     double uncertainty_j = 0.0;
+    double common_j = 0.0;  ///< the part of that which comes back
+    Flags flags{};
     double rate = 0.0;     ///< J per weight and second while a unit runs
     double unknown = 0.0;  ///< seconds per second while a unit runs
     double edge_j2 = 0.0;  ///< square of the ± of an end in it, per square of weight
@@ -206,6 +208,7 @@ class DomainShares {
 
   // Over all intervals.
   UnitBalance balance_{};
+  UncertaintySum measured_error_{};
   IdleWatch idle_watch_{};
   std::int64_t last_unit_ns_ = 0;  ///< 0: none yet
   bool had_units_ = false;         ///< the last interval

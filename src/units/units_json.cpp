@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/json/json_fields.hpp"
+#include "base/text/quantity.hpp"
+#include "sampling/energy_fields.hpp"
 
 namespace wattle {
 
@@ -86,6 +88,9 @@ bool is_possible_part(const UnitDomain& domain) noexcept {
   }
   const Joules parts = balance.units + balance.running + balance.idle + balance.without_units;
   if (!is_same_energy(parts, balance.measured)) return false;
+  if (balance.uncertainty && !is_unit_number(balance.uncertainty->si(), kMostQuantity)) {
+    return false;
+  }
   for (const auto& power : {domain.share, domain.slope}) {
     if (power && !is_unit_number(power->si(), kMostQuantity)) return false;
   }
@@ -169,9 +174,18 @@ inline constexpr auto kFields<UnitTag> = std::tuple(
     Field("distribution", &UnitTag::distribution), Field("by_running", &UnitTag::by_running),
     Field("by_work", &UnitTag::by_work));
 
+/// With the digits that mean something; null where it is unknown.
+inline constexpr auto kMeasuredUncertainty = Converted(
+    "measured_uncertainty_j",
+    [](const UnitBalance& balance) {
+      return balance.uncertainty ? Json(with_two_digits(*balance.uncertainty).si()) : Json(nullptr);
+    },
+    [](const Json& json, UnitBalance& into) { take(json, into.uncertainty); });
+
 template <>
 inline constexpr auto kFields<UnitBalance> =
-    std::tuple(Field("measured_j", &UnitBalance::measured), Field("units_j", &UnitBalance::units),
+    std::tuple(Field("measured_j", &UnitBalance::measured), kMeasuredUncertainty,
+               Field("measured_flags", &UnitBalance::flags), Field("units_j", &UnitBalance::units),
                Field("running_j", &UnitBalance::running), Field("idle_j", &UnitBalance::idle),
                Field("without_units_j", &UnitBalance::without_units),
                Field("unknown_s", &UnitBalance::unknown));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/split.hpp"
 #include "base/text/text.hpp"
@@ -47,7 +48,9 @@ std::string tags_text(const UnitsReport& report) {
 
 std::string domain_line(const UnitDomain& domain) {
   const UnitBalance& balance = domain.balance;
-  std::string text = printable(domain.domain) + ": " + to_text(balance.measured) + " = units " +
+  const std::string doubts = flags_text(doubts_of(balance.flags), ", ");
+  std::string text = printable(domain.domain) + ": " + measured_text(balance) +
+                     (doubts.empty() ? "" : " (" + doubts + ")") + " = units " +
                      to_text(balance.units + balance.running) + " + idle " + to_text(balance.idle) +
                      " + without units " + to_text(balance.without_units);
   if (balance.unknown > Seconds(0)) text += "; " + to_text(balance.unknown) + " unknown";
@@ -65,6 +68,11 @@ std::string contrast_line(const UnitContrast& contrast) {
 }
 
 }  // namespace
+
+std::string measured_text(const UnitBalance& balance) {
+  return balance.uncertainty ? to_text(balance.measured, *balance.uncertainty)
+                             : to_text(balance.measured);
+}
 
 std::string name_of(std::string_view tag, std::string_view phase) {
   return phase.empty() ? printable(tag) : printable(tag) + ":" + printable(phase);

@@ -18,6 +18,8 @@ namespace wattle {
 [[nodiscard]] std::string interval_text(const EnergyInterval& range);
 /// The same in a cell of a table, where it may be unknown.
 [[nodiscard]] std::string interval_cell(const std::optional<EnergyInterval>& range);
+/// The measured energy of a domain, with its ± where that is known: "330.0 J ±1.2 J".
+[[nodiscard]] std::string measured_text(const UnitBalance& balance);
 /// Remarks on the figures.
 [[nodiscard]] std::vector<std::string> remarks_on(const UnitTag& tag);
 [[nodiscard]] std::vector<std::string> remarks_on(const UnitDomain& domain);

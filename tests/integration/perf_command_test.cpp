@@ -76,6 +76,7 @@ TEST_F(PerfCommand, CrossCheckShowsADisagreement) {
   const Outcome outcome = run(on_tree({"sensors", "--cross-check"}));
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.out, HasSubstr(" DISAGREE: "));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("perf [0-9].*J ±.*, powercap [0-9].*J ±"));
   const Json json = json_of({"sensors", "--cross-check", "--json"});
   const Json& check = json["cross_check"]["domains"][0];
   EXPECT_EQ(check["domain"], "package_0");

@@ -26,6 +26,12 @@ using testing::StartsWith;
 
 constexpr int kNothing = 2;
 
+constexpr const char* kPartialGauges =
+    "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
+    "power step 0 150\n"
+    "gpu Tesla M40 24GB\nuuid GPU-b\ncounter none\ninstant none\naverage none\n"
+    "power step 0 100\n";
+
 class StreamCommand : public DaemonTest {
  protected:
   [[nodiscard]] std::string at_file() const { return "unix:" + socket(); }
@@ -62,6 +68,15 @@ TEST_F(StreamCommand, PrintsJsonLinesUntilCtrlCThenTheTotals) {
   EXPECT_EQ(total["server"], socket());
   EXPECT_EQ(total["devices"][0]["domain"], "nvidia_gpu_0");
   EXPECT_TRUE(total["devices"][0]["energy_j"].is_number());
+}
+
+TEST_F(StreamCommand, FlagsGaugesThatSeeAPartOfTheTimeInJson) {
+  serve({}, kPartialGauges);
+  const Outcome outcome = end_after(stream({"--energy", at_file()}), "partial_coverage");
+  const Json total = lines_of(outcome.out).back();
+  EXPECT_EQ(total["type"], "total");
+  EXPECT_THAT(total["devices"][0]["flags"], testing::Contains("partial_coverage")) << total;
+  EXPECT_GT(total["devices"][0]["uncertainty_w"], 0.0) << total;
 }
 
 TEST_F(StreamCommand, FollowsSeveralServersAtOnce) {
@@ -239,6 +254,22 @@ TEST_F(StreamCommand, KeepsATableUpToDateOnATerminal) {
   terminal.type("\x03");  // Ctrl-C
   EXPECT_TRUE(terminal.shows("± is the sampling error only"));
   EXPECT_EQ(process.wait().code(), 0);
+}
+
+TEST_F(StreamCommand, FlagsTotalsOfGaugesThatSeeAPartOfTheTime) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  serve({}, kPartialGauges);
+  Pty terminal;
+  Start start = stream({at_file(), "--energy"});
+  start.environment["TERM"] = "dumb";
+  start.prepare = [&] { terminal.become_terminal(); };
+  Process process(start);
+  EXPECT_TRUE(terminal.shows("partial_coverage"));
+  terminal.type("\x03");  // Ctrl-C
+  const std::string text = terminal.text_to_the_end();
+  EXPECT_EQ(process.wait().code(), 0);
+  EXPECT_THAT(text, HasSubstr("± is the sampling error only"));
+  EXPECT_THAT(text.substr(text.rfind("total")), HasSubstr("partial_coverage")) << text;
 }
 
 TEST_F(StreamCommand, SendsNoEscapeSequencesToADumbTerminal) {

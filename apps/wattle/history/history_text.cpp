@@ -48,10 +48,8 @@ std::string energy_text_of(const RunSummary& run, std::string_view unknown,
          to_text(Joules(*run.energy_j), Joules(run.energy_uncertainty_j.value_or(0.0)));
 }
 
-/// Nothing is lost by a wrap.
 std::string flags_of(const RunSummary& run) {
-  const std::uint32_t wrapped = Flags::of(Flag::wrapped).bits();
-  return flags_text(Flags::from_bits(run.energy_flags.bits() & ~wrapped), ", ");
+  return flags_text(doubts_of(run.energy_flags), ", ");
 }
 
 std::string tags_text(const Tags& tags) {
@@ -145,7 +143,7 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
   add("started", start_text(run.started_unix_s));
   add("time", to_text(report.wall));
   add("host", printable(run.host));
-  add("energy", energy_text_of(run, kUnknown, kAtLeast));
+  add("energy", with_doubts(energy_text_of(run, kUnknown, kAtLeast), run.energy_flags));
   for (const DomainFigure& domain : report.energy.domains) {
     const EnergyFigure& figure = domain.figure;
     std::string value =

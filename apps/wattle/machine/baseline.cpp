@@ -80,10 +80,14 @@ bool fill_power(Baseline& baseline, const MeasuredWindow& window,
   for (auto time = times.begin() + 1; time != times.end(); ++time) {
     const auto part = shared_energy(window, baseline.domains, *(time - 1), *time);
     if (!part) return false;
-    energy += *part;
-    powers.push_back(*part / Seconds(*time - *(time - 1)));
+    energy += *part->energy;
+    powers.push_back(*part->energy / Seconds(*time - *(time - 1)));
   }
-  baseline.mean = energy / Seconds(times.back() - times.front());
+  const Seconds length = times.back() - times.front();
+  baseline.mean = energy / length;
+  const auto whole = shared_energy(window, baseline.domains, times.front(), times.back());
+  if (whole) baseline.uncertainty = whole->uncertainty / length;
+  if (whole) baseline.flags = whole->flags;
   double squares = 0.0;
   for (const Watts power : powers) squares += std::pow((power - baseline.mean).si(), 2.0);
   baseline.deviation = Watts(std::sqrt(squares / static_cast<double>(powers.size())));

@@ -10,8 +10,10 @@
 
 #include "base/clock.hpp"
 #include "base/json/json_write.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/unknown.hpp"
+#include "sampling/energy_fields.hpp"
 #include "sampling/measured_window.hpp"
 
 namespace wattle::app {
@@ -48,8 +50,10 @@ std::string cross_check_text(const CrossChecks& measured) {
   if (measured.checks.empty()) return "\ncross-check: no domain can be read in two ways\n";
   std::string text = fmt::format("\ncross-check over {}\n", to_text(measured.length));
   for (const CrossCheck& check : measured.checks) {
-    const auto side = [](const std::string& source, const std::optional<Joules>& energy) {
-      return fmt::format("{} {}", source, energy ? to_text(*energy) : std::string(kUnknown));
+    const auto side = [](const std::string& source, const MeasuredEnergy& spent) {
+      if (!spent.energy) return fmt::format("{} {}", source, kUnknown);
+      return with_doubts(fmt::format("{} {}", source, to_text(*spent.energy, spent.uncertainty)),
+                         spent.flags);
     };
     text += fmt::format("{}\t{}, {} ", check.domain.name(), side(check.source, check.energy),
                         side(check.other_source, check.other_energy));
@@ -67,13 +71,19 @@ std::string cross_check_text(const CrossChecks& measured) {
 nlohmann::ordered_json cross_check_json(const CrossChecks& measured) {
   Json checks = Json::array();
   for (const CrossCheck& check : measured.checks) {
-    checks.push_back({{"domain", check.domain.name()},
-                      {"source", check.source},
-                      {"energy_j", or_null(check.energy)},
-                      {"other_source", check.other_source},
-                      {"other_energy_j", or_null(check.other_energy)},
-                      {"tolerance_j", check.tolerance.si()},
-                      {"agrees", check.difference() ? Json(check.agrees()) : Json()}});
+    checks.push_back(
+        {{"domain", check.domain.name()},
+         {"source", check.source},
+         {"energy_j", or_null(check.energy.energy)},
+         {"uncertainty_j", uncertainty_or_null(check.energy.energy, check.energy.uncertainty)},
+         {"flags", json_of(check.energy.flags)},
+         {"other_source", check.other_source},
+         {"other_energy_j", or_null(check.other_energy.energy)},
+         {"other_uncertainty_j",
+          uncertainty_or_null(check.other_energy.energy, check.other_energy.uncertainty)},
+         {"other_flags", json_of(check.other_energy.flags)},
+         {"tolerance_j", check.tolerance.si()},
+         {"agrees", check.difference() ? Json(check.agrees()) : Json()}});
   }
   return {{"length_s", measured.length.count()}, {"domains", std::move(checks)}};
 }

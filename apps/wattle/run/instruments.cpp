@@ -13,6 +13,7 @@
 #include "output/output.hpp"
 #include "report/report.hpp"
 #include "report/report_fields.hpp"
+#include "sampling/energy_sum.hpp"
 #include "wattle/clock.hpp"
 
 namespace wattle::app {
@@ -50,6 +51,16 @@ std::string mark_reply(bool since_mark, Seconds time, const std::vector<DomainFi
   add_fields(json, total, std::tuple_cat(kTotalEnergy, kTotalUnknown));
   json["domains"] = list_of(domains, kPartDomainItems);
   return dumped(json);
+}
+
+/// The energy of the domains that make up the total in the last interval that ended, with its ±.
+MeasuredEnergy interval_energy(const MeasuredWindow& window) {
+  EnergySum sum(Seconds(0));
+  for (const Domain& domain : window.readings().domains()) {
+    if (!counts_in_total(domain.kind())) continue;
+    if (const auto energy = window.interval_energy(domain)) sum.add(energy->measured());
+  }
+  return sum.result();
 }
 
 }  // namespace
@@ -215,7 +226,8 @@ PhasesReport Instruments::phases() const {
 }
 
 void Instruments::show_status(TimePoint now) {
-  const auto line = status_->add(now, window().interval_power(), observation_.processes());
+  const auto line = status_->add(now, window().interval_power(), observation_.processes(),
+                                 interval_energy(window()));
   if (line) print_message("run", *line);
 }
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/text/quantity.hpp"
 #include "estimate/baseline.hpp"
+#include "sampling/energy_sum.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::app {
@@ -32,7 +34,7 @@ std::vector<ShareSpan> spans_of(const Instruments& instruments,
     const auto energy = shared_energy(instruments.window(), domains, before.at, moment->at);
     if (!energy) continue;
     ShareSpan span{.wall = moment->at - before.at,
-                   .energy = *energy,
+                   .energy = *energy->energy,
                    .command = (moment->command - before.command) * scale,
                    .busy = std::max(moment->busy - before.busy, Seconds(0))};
     if (seen <= Seconds(0)) span.command = cpu_time / static_cast<double>(moments.size() - 1);
@@ -58,11 +60,11 @@ std::optional<IdleRange> idle_of(EnergyShare& share, const System& system) {
 /// Fills the balance of packages and DRAM.
 void fill_balance(EnergyShare& share, const Report& report, const Instruments& instruments,
                   const System& system) {
-  Joules measured;
+  EnergySum measured(report.wall);
   std::set<std::string> domains;
   for (const DomainFigure& domain : report.energy.domains) {
     if (!is_shared(domain.domain) || !domain.figure.energy) continue;
-    measured += *domain.figure.energy;
+    measured.add(domain.figure.measured());
     domains.insert(domain.domain.name());
   }
   if (domains.empty()) return;
@@ -81,7 +83,10 @@ void fill_balance(EnergyShare& share, const Report& report, const Instruments& i
     share.covers.clear();
     return;
   }
-  share.balance = balance_of(spans, measured, idle_of(share, system));
+  const MeasuredEnergy sum = measured.result();
+  share.balance = balance_of(spans, sum.energy.value_or(Joules(0.0)), idle_of(share, system));
+  share.uncertainty = with_two_digits(sum.uncertainty);
+  share.flags = sum.flags;
   if (!share.balance->is_below_idle) return;
   share.idle_unknown = below_idle_text(share.idle_basis);
   share.idle_basis.clear();
@@ -95,7 +100,9 @@ std::optional<Watts> lowest_power(const Instruments& instruments, const Domain& 
     const TimePoint from = moments[i - 1].at;
     const TimePoint to = moments[i].at;
     const auto energy = shared_energy(instruments.window(), {gpu.name()}, from, to);
-    if (energy) lowest = std::min(lowest.value_or(*energy / (to - from)), *energy / (to - from));
+    if (!energy) continue;
+    const Watts mean = *energy->energy / (to - from);
+    lowest = std::min(lowest.value_or(mean), mean);
   }
   return lowest;
 }
@@ -108,7 +115,7 @@ void fill_gpu_shares(EnergyShare& share, const Report& report, const Instruments
     if (domain == report.energy.domains.end() || !domain->figure.energy) continue;
     GpuPower power{.wall = report.wall};
     if (usage.used_by_others == true) power.lowest = lowest_power(instruments, usage.domain);
-    share.gpus.push_back(gpu_share(usage, *domain->figure.energy, power));
+    share.gpus.push_back(gpu_share(usage, domain->figure.measured(), power));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "base/files/file.hpp"
 #include "base/files/output_path.hpp"
 #include "base/files/whole_file.hpp"
+#include "base/text/power_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "output/energy_words.hpp"
@@ -180,8 +181,11 @@ RunStatus::RunStatus(std::chrono::nanoseconds period, TimePoint begin)
     : period_(period), begin_(begin), next_(begin + period), last_(begin) {}
 
 std::optional<std::string> RunStatus::add(TimePoint now, std::optional<Watts> power,
-                                          const TreeState* tree) {
+                                          const TreeState* tree, const MeasuredEnergy& energy) {
   sum_.add(power);
+  errors_.add(energy.uncertainty, energy.common);
+  flags_ |= energy.flags;
+  has_errors_ = has_errors_ && energy.energy;
   ++intervals_;
   if (now < next_) return std::nullopt;
   std::string text = line(now, tree);
@@ -189,6 +193,9 @@ std::optional<std::string> RunStatus::add(TimePoint now, std::optional<Watts> po
   last_ = now;
   if (tree != nullptr) last_cpu_ = tree->main.cpu + tree->descendants.cpu;
   sum_ = {};
+  errors_ = {};
+  flags_ = {};
+  has_errors_ = true;
   intervals_ = 0;
   return text;
 }
@@ -196,7 +203,14 @@ std::optional<std::string> RunStatus::add(TimePoint now, std::optional<Watts> po
 std::string RunStatus::line(TimePoint now, const TreeState* tree) const {
   std::string text = fmt::format("{}: ", to_text(Seconds(now - begin_)));
   const auto sum = sum_.value();
-  text += sum ? to_text(Watts(sum->si() / intervals_)) : "power unknown";
+  const Watts mean(sum.value_or(Watts(0.0)).si() / intervals_);
+  if (!sum) {
+    text += "power unknown";
+  } else {
+    text +=
+        has_errors_ ? to_text(mean, errors_.uncertainty() / Seconds(now - last_)) : to_text(mean);
+  }
+  text = with_doubts(std::move(text), flags_);
   if (tree == nullptr) return text;
   const std::chrono::nanoseconds cpu = tree->main.cpu + tree->descendants.cpu - last_cpu_;
   text += fmt::format(", {:.2f} CPU cores in use", Seconds(cpu) / Seconds(now - last_));

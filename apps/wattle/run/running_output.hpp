@@ -97,10 +97,12 @@ class RunStatus {
 
   /// At the end of each interval; intervals are equally long. `power`: mean over it, absent where
   /// it is unknown. `tree`: the command's processes, null where they cannot be read. Returns a line
-  /// without its end where one is due: "12.00 s: 175.0 W, 6.88 CPU cores in use, 345.7 MB memory".
-  /// Power and CPU are means since the line before.
+  /// without its end where one is due: "12.00 s: 175.0 W ±0.4 W, gap, 6.88 CPU cores in use, 345.7
+  /// MB memory". Power and CPU are means since the line before. `energy`: of the interval; without
+  /// it there is no ±.
   [[nodiscard]] std::optional<std::string> add(TimePoint now, std::optional<Watts> power,
-                                               const TreeState* tree);
+                                               const TreeState* tree,
+                                               const MeasuredEnergy& energy = {});
 
  private:
   [[nodiscard]] std::string line(TimePoint now, const TreeState* tree) const;
@@ -111,6 +113,9 @@ class RunStatus {
   TimePoint last_;
   std::chrono::nanoseconds last_cpu_{0};
   KnownSum<Watts> sum_;  ///< of the intervals' means
+  UncertaintySum errors_;
+  Flags flags_;
+  bool has_errors_ = true;  ///< of all intervals
   int intervals_ = 0;
 };
 

@@ -187,7 +187,9 @@ std::string json_totals_of(const StreamedPower& total) {
   return lines_of(total, "total", [&](const StreamedDevice& device) {
     Json json = {{"domain", device.domain}};
     put_energy(device, json);
-    json["mean_w"] = or_null(mean_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed));
+    const auto mean = uncertain_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed);
+    json["mean_w"] = mean ? Json(mean->value) : Json();
+    json["uncertainty_w"] = mean ? Json(mean->uncertainty) : Json();
     return json;
   });
 }

@@ -239,7 +239,7 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
         .remark = missing_text(sum, sum.powers_missing)};
     if (!table.shows_energy) return row;
     row.numbers.push_back(cell(sum.is_energy_lower_bound(), energy_text(sum.energy)));
-    row.remark = joined({unknown_text(sum.energy), row.remark});
+    row.remark = joined({unknown_text(sum.energy), flags_text(sum.energy.flags, ", "), row.remark});
     return row;
   };
   return writer;
@@ -316,7 +316,8 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
                                     energy_text(sum.energy)),
                         style),
                     mean_text(sum.mean, limit)},
-        .remark = joined({unknown_text(sum.energy), missing_text(sum, sum.energies_missing)})};
+        .remark = joined({unknown_text(sum.energy), flags_text(sum.energy.flags, ", "),
+                          missing_text(sum, sum.energies_missing)})};
   };
   return writer;
 }

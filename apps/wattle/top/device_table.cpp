@@ -85,6 +85,25 @@ constexpr unsigned kDeviceLimit = 8;
 constexpr unsigned kDeviceModel = 9;
 constexpr std::size_t kLeastPlot = 8;
 
+/// The total's cell in a column of this rank.
+template <class Power>
+std::string total_cell(unsigned rank, const TopTotal& total, const Power& power, Seconds elapsed,
+                       const TopUnit& unit) {
+  const std::string mark(total.is_lower_bound ? kAtLeastCell : "");
+  switch (rank) {
+    case kDeviceName:
+      return "total";
+    case kDevicePower:
+      return total.power ? mark + power(total.power) : power(total.power);
+    case kDeviceEnergy:
+      return energy_text(total.energy, elapsed, unit);
+    case kDeviceFlags:
+      return flags_text(total.energy.flags, ",");
+    default:
+      return {};
+  }
+}
+
 std::vector<TableColumn> device_columns(const std::vector<const TopDevice*>& devices,
                                         const std::optional<TopTotal>& total, double limit,
                                         const PowerTrails& trails, const TopUnit& unit,
@@ -127,21 +146,8 @@ std::vector<TableColumn> device_columns(const std::vector<const TopDevice*>& dev
   std::erase_if(
       all, [](const TableColumn& it) { return it.rank > kDeviceEnergy && !is_useful_column(it); });
   if (!total) return all;
-  const std::string mark(total->is_lower_bound ? kAtLeastCell : "");
   for (TableColumn& it : all) {
-    switch (it.rank) {
-      case kDeviceName:
-        it.cells.emplace_back("total");
-        break;
-      case kDevicePower:
-        it.cells.push_back(total->power ? mark + power(total->power) : power(total->power));
-        break;
-      case kDeviceEnergy:
-        it.cells.push_back(energy_text(total->energy, elapsed, unit));
-        break;
-      default:
-        it.cells.emplace_back();
-    }
+    it.cells.push_back(total_cell(it.rank, *total, power, elapsed, unit));
   }
   return all;
 }

@@ -19,6 +19,11 @@ constexpr std::array<std::string_view, 5> kRowKinds = {"group", "idle", "rest", 
                                                        "hidden"};
 constexpr std::array<std::string_view, 3> kShareWords = {"power", "estimate", "cpu_time"};
 
+void put_power(const std::optional<Uncertain>& power, Json& json) {
+  json["power_w"] = power ? Json(power->value) : Json();
+  json["uncertainty_w"] = power ? Json(power->uncertainty) : Json();
+}
+
 void put_energy(const MeasuredEnergy& energy, Json& json) {
   json["energy_j"] = or_null(energy.energy);
   json["uncertainty_j"] = uncertainty_or_null(energy.energy, energy.uncertainty);
@@ -29,9 +34,11 @@ void put_energy(const MeasuredEnergy& energy, Json& json) {
 Json line_total_json(const TopObservation& seen) {
   const auto total = total_of(seen);
   if (!total) return nullptr;
-  Json json = {{"power_w", total->power ? Json(total->power->value) : Json()},
-               {"is_lower_bound", total->is_lower_bound}};
+  Json json;
+  put_power(total->power, json);
+  json["is_lower_bound"] = total->is_lower_bound;
   put_energy(total->energy, json);
+  json["flags"] = json_of(total->energy.flags);
   return json;
 }
 
@@ -60,9 +67,9 @@ nlohmann::ordered_json device_json(const TopDevice& device) {
   Json json = {{"machine", text_or_null(device.machine)},
                {"domain", device.name},
                {"model", text_or_null(device.model)},
-               {"is_in_total", device.is_counted},
-               {"power_w", device.power ? Json(device.power->value) : Json()},
-               {"power_unknown", device.power ? Json() : text_or_null(device.reason)}};
+               {"is_in_total", device.is_counted}};
+  put_power(device.power, json);
+  json["power_unknown"] = device.power ? Json() : text_or_null(device.reason);
   put_energy(device.energy, json);
   json["flags"] = json_of(device.energy.flags);
   json["utilization_percent"] = or_null(device.utilization_percent);

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/json/json_write.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text_style.hpp"
 #include "base/text/unknown.hpp"
@@ -52,7 +53,7 @@ struct Seen {
   CpuUsers users;
   Seconds wall{0};
   std::vector<std::string> covers{};  ///< domains whose energy was measured
-  std::optional<Joules> measured{};
+  std::optional<MeasuredEnergy> measured{};
   std::optional<Joules> idle{};
   std::string energy_note{};  ///< why groups have no energy, or what idle is known by
   std::optional<EnergyEstimate> estimate{};
@@ -120,12 +121,13 @@ void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& e
     if (!seen.energy_note.empty()) return;
     const IdleRange idle = kept.baseline->power();
     seen.energy_note = baseline_text(*kept.baseline);
-    if (*seen.measured < idle.low * seen.wall) {
+    const Joules measured = seen.measured->energy.value_or(Joules(0.0));
+    if (measured < idle.low * seen.wall) {
       seen.energy_note = below_idle_text(seen.energy_note);
       return;
     }
     const DividedCpus cpus{
-        .wall = seen.wall, .measured = *seen.measured, .idle = idle, .cpu = seen.users.cpu};
+        .wall = seen.wall, .measured = measured, .idle = idle, .cpu = seen.users.cpu};
     seen.idle = idle_part(cpus);
     each([&](GroupRow& row) { row.energy = part_of(cpus, row.cpu); });
     return;
@@ -143,7 +145,11 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
   std::string text =
       fmt::format("{} of CPU time in {}\n", to_text(seen.users.cpu), to_text(seen.wall));
   if (seen.measured) {
-    text += fmt::format("{} measured ({})", to_text(*seen.measured), fmt::join(seen.covers, ", "));
+    text += with_doubts(fmt::format("{} measured ({})",
+                                    to_text(seen.measured->energy.value_or(Joules(0.0)),
+                                            seen.measured->uncertainty),
+                                    fmt::join(seen.covers, ", ")),
+                        seen.measured->flags);
     if (seen.idle) text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
     text += fmt::format("\n  {}\n", seen.energy_note);
   } else if (seen.estimate) {
@@ -193,7 +199,11 @@ std::string to_json(const Seen& seen) {
       {"wall_s", whole_nanoseconds(seen.wall)},
       {"cpu_s", whole_nanoseconds(seen.users.cpu)},
       {"energy",
-       {{"measured_j", or_null(seen.measured)},
+       {{"measured_j", seen.measured ? or_null(seen.measured->energy) : Json(nullptr)},
+        {"uncertainty_j",
+         seen.measured ? uncertainty_or_null(seen.measured->energy, seen.measured->uncertainty)
+                       : Json(nullptr)},
+        {"flags", seen.measured ? wattle::json_of(seen.measured->flags) : Json::array()},
         {"covers", seen.covers},
         {"unknown", seen.measured ? Json(nullptr) : text_or_null(seen.energy_note)}}},
       {"idle",

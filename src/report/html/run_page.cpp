@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "base/text/unknown.hpp"
@@ -50,7 +51,8 @@ Plots plots_of(const Report& report, const std::vector<Stripe>& stripes) {
   };
   if (!course.total.empty()) {
     add({.name = fmt::format("total: {}", fmt::join(total.covers, ", ")),
-         .mean = total.mean ? to_text(*total.mean) : std::string(kUnknown)},
+         .mean = total.mean ? to_text(*total.mean) : std::string(kUnknown),
+         .remarks = flags_text(doubts_of(total.flags), ", ")},
         course.total, Watts(0.0));
   }
   for (const DomainFigure& domain : report.energy.domains) {
@@ -120,7 +122,8 @@ void add_phases(Page& page, const PhasesReport& phases) {
                           {"energy ± (95 %)", true},
                           {"mean", true},
                           {"CPU time", true},
-                          {"memory", true}}};
+                          {"memory", true},
+                          {"flags"}}};
   for (const PhaseReport& phase : phases.rows) {
     const Total& total = phase.total;
     std::string name = phase.name;
@@ -134,7 +137,8 @@ void add_phases(Page& page, const PhasesReport& phases) {
                     : std::string(kUnknownCell),
          phase.cpu ? to_text(*phase.cpu) : std::string(kUnknownCell),
          phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes)
-                                 : std::string(kUnknownCell)});
+                                 : std::string(kUnknownCell),
+         flags_text(doubts_of(total.flags), ", ")});
   }
   page.blocks.emplace_back(Heading{"Phases"});
   page.blocks.emplace_back(std::move(table));

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "base/text/unknown.hpp"
@@ -189,7 +190,8 @@ void add_unit_domains(std::vector<Block>& blocks, const std::vector<UnitDomain>&
   if (domains.empty()) return;
   Table table{.caption = "Where the energy of each domain went",
               .columns = {{"domain"},
-                          {"measured", true},
+                          {"measured ± (95 %)", true},
+                          {"flags"},
                           {"units", true},
                           {"idle", true},
                           {"without units", true},
@@ -197,7 +199,8 @@ void add_unit_domains(std::vector<Block>& blocks, const std::vector<UnitDomain>&
                           {"remarks"}}};
   for (const UnitDomain& domain : domains) {
     const UnitBalance& balance = domain.balance;
-    table.rows.push_back({printable(domain.domain), to_text(balance.measured),
+    table.rows.push_back({printable(domain.domain), measured_text(balance),
+                          flags_text(doubts_of(balance.flags), ", "),
                           to_text(balance.units + balance.running), to_text(balance.idle),
                           to_text(balance.without_units), to_text(balance.unknown),
                           joined(remarks_on(domain), "; ")});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/unknown.hpp"
 #include "runs/statistics.hpp"
@@ -36,6 +37,13 @@ std::string energy_cell(const RunCost& run) {
 std::string cost_cell(Cost cost, const RunCost& run) {
   const auto value = value_of(cost, run);
   return value ? text_of(cost, *value) : std::string(kUnknownCell);
+}
+
+/// No digit that the energy's ± does not support.
+std::string power_cell(const RunCost& run) {
+  const auto power = value_of(Cost::power, run);
+  if (!power || !run.uncertainty || run.wall <= Seconds(0)) return cost_cell(Cost::power, run);
+  return rounded_text(Watts(*power), *run.uncertainty / run.wall);
 }
 
 std::string end_cell(const RunCost& run) {
@@ -167,13 +175,14 @@ void add_runs_table(Page& page, const NamedRuns& runs, std::size_t most) {
                           {"mean power", true},
                           {"CPU time", true},
                           {"peak memory", true},
-                          {"end"}},
+                          {"end"},
+                          {"flags"}},
               .is_folded = true};
   for (std::size_t i = 0; i < std::min(runs.runs.size(), most); ++i) {
     const RunCost& run = runs.runs[i];
     table.rows.push_back({fmt::format("{}", i + 1), energy_cell(run), cost_cell(Cost::time, run),
-                          cost_cell(Cost::power, run), cost_cell(Cost::cpu, run),
-                          cost_cell(Cost::memory, run), end_cell(run)});
+                          power_cell(run), cost_cell(Cost::cpu, run), cost_cell(Cost::memory, run),
+                          end_cell(run), flags_text(doubts_of(run.energy_flags), ", ")});
   }
   if (!table.rows.empty()) page.blocks.emplace_back(std::move(table));
   if (runs.runs.size() > most) {

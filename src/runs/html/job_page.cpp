@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text/flags_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "base/text/unknown.hpp"
@@ -96,16 +97,19 @@ void add_power(Page& page, const JobReport& report, std::size_t plots) {
 }
 
 void add_runs(Page& page, const JobReport& report) {
-  Table table{.caption = "Runs",
-              .columns = {{"run"}, {"host"}, {"rank", true}, {"energy", true}, {"remarks"}}};
+  Table table{
+      .caption = "Runs",
+      .columns = {{"run"}, {"host"}, {"rank", true}, {"energy ± (95 %)", true}, {"remarks"}}};
   for (std::size_t i = 0; i < std::min(report.runs.size(), kMostListedOfJob); ++i) {
     const ReportedRun& run = report.runs[i];
     table.rows.push_back({run.name, run.host,
                           run.rank ? fmt::format("{}", *run.rank) : std::string(kUnknownCell),
-                          run.energy ? to_text(*run.energy) : std::string(kUnknownCell),
-                          !run.energy       ? "not measured"
-                          : !run.is_counted ? "overlaps another run, not added"
-                                            : ""});
+                          run.energy ? to_text(*run.energy, run.uncertainty.value_or(Joules()))
+                                     : std::string(kUnknownCell),
+                          with_doubts(!run.energy       ? "not measured"
+                                      : !run.is_counted ? "overlaps another run, not added"
+                                                        : "",
+                                      run.flags)});
   }
   page.blocks.emplace_back(Heading{"Runs"});
   page.blocks.emplace_back(std::move(table));

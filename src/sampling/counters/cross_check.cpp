@@ -15,16 +15,16 @@ CrossCheck compare(const DomainFigure& preferred, const DomainFigure& other, Sec
   return {.domain = preferred.domain,
           .source = preferred.source,
           .other_source = other.source,
-          .energy = preferred.figure.energy,
-          .other_energy = other.figure.energy,
+          .energy = preferred.figure.measured(),
+          .other_energy = other.figure.measured(),
           .tolerance = combined + power * apart};
 }
 
 }  // namespace
 
 std::optional<Joules> CrossCheck::difference() const noexcept {
-  if (!energy || !other_energy) return std::nullopt;
-  return Joules(std::abs((*energy - *other_energy).si()));
+  if (!energy.energy || !other_energy.energy) return std::nullopt;
+  return Joules(std::abs((*energy.energy - *other_energy.energy).si()));
 }
 
 bool CrossCheck::agrees() const noexcept {

@@ -16,8 +16,8 @@ struct CrossCheck {
   Domain domain;
   std::string source;        ///< the interface that is preferred
   std::string other_source;  ///< the one it is compared with
-  std::optional<Joules> energy;
-  std::optional<Joules> other_energy;
+  MeasuredEnergy energy;
+  MeasuredEnergy other_energy;
   /// How far they may lie apart: the combined uncertainty of the two (k = 2), and what was spent
   /// while one was read and the other not yet.
   Joules tolerance;

@@ -39,6 +39,17 @@ TEST(Baseline, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read->mean.si(), 41.25);
 }
 
+TEST(Baseline, HasTheErrorOfItsMeanAndItsFlags) {
+  Baseline baseline = sample();
+  EXPECT_THAT(baseline_text(baseline), testing::HasSubstr(": 41.25 W over 30.00 s"));
+  baseline.uncertainty = Watts(0.34);
+  baseline.flags = Flags::of(Flag::disagrees);
+  const auto read = parse_baseline(to_json(baseline));
+  ASSERT_TRUE(read);
+  EXPECT_THAT(baseline_text(*read),
+              testing::HasSubstr(": 41.25 W ±0.34 W over 30.00 s, disagrees"));
+}
+
 TEST(Baseline, IsNoneWhereTheTextIsNot) {
   for (const char* text :
        {"", "{}", "[]", "null", "{\"schema\":\"wattle.baseline/1\"}", "{\"a\":"}) {

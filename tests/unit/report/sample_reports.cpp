@@ -125,9 +125,9 @@ Report shared() {
       .command = {.low = Joules(238.0), .typical = Joules(250.0), .high = Joules(262.0)}};
   share.gpus = {
       gpu_share({.domain = Domain::nvidia_gpu(0), .used_by_command = true, .used_by_others = false},
-                Joules(700.0)),
+                {.energy = Joules(700.0)}),
       gpu_share({.domain = Domain::nvidia_gpu(1), .used_by_command = true, .used_by_others = true},
-                Joules(300.0))};
+                {.energy = Joules(300.0)})};
   report.share = std::move(share);
   return report;
 }
@@ -167,7 +167,7 @@ Report on_gpus(std::uint32_t count, std::uint32_t used) {
                  .mean_utilization_percent = is_used ? 95.0 + 0.3 * i : 0.0,
                  .used_by_command = is_used,
                  .used_by_others = false};
-    share.gpus.push_back(gpu_share(gpu, *energy.energy));
+    share.gpus.push_back(gpu_share(gpu, energy.measured()));
     report.host.gpus->push_back(std::move(gpu));
   }
   set_energy(report, std::move(domains));

@@ -28,7 +28,7 @@ GpuUsage shared_by(const Domain& gpu, double command_s, double others_s) {
 }
 
 GpuShare share_of(const GpuUsage& usage, const GpuPower& power = {}) {
-  return gpu_share(usage, kMeasured, power);
+  return gpu_share(usage, {.energy = kMeasured}, power);
 }
 
 TEST(GpuShares, AreAllOrNothingWhereOneAloneUsedTheGpu) {

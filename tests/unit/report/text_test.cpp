@@ -100,6 +100,19 @@ TEST(ReportText, HasARowForEachPhase) {
   EXPECT_THAT(text, HasSubstr("2 more phases are not listed"));
 }
 
+TEST(ReportText, HasItsFlagsInTheFirstLineAndAtPhases) {
+  Report report = measured();
+  report.energy.total.flags = Flags::of(Flag::partial_coverage);
+  PhaseReport load{.name = "load", .time = Seconds(0.5), .spans = {{}}};
+  load.total.energy = Joules(12.5);
+  load.total.flags = Flags::of(Flag::gap);
+  load.total.flags.set(Flag::wrapped);  // nothing is lost by that
+  report.phases = {.rows = {load}, .marks = 1};
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, testing::ContainsRegex("^energy of this machine[^\n]*, partial_coverage\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("\n  load [^\n]*-  gap\n"));
+}
+
 TEST(ReportText, SaysAtLeastWhereAPartIsUnknown) {
   EXPECT_THAT(text_of(with_unknown_stretches()),
               StartsWith("energy of this machine while the command ran: at least "));

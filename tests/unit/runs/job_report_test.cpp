@@ -103,6 +103,17 @@ TEST(JobReport, HasNoGpuHoursWithoutGpusAndNoneOfADamagedRecord) {
   }
 }
 
+TEST(JobReport, HasItsFlagsInTheHeadlineAndTheBriefLine) {
+  NamedRecord record = run_of({});
+  record.record.energy.total.flags = Flags::of(Flag::partial_coverage);
+  record.record.energy.total.flags.set(Flag::wrapped);  // nothing is lost by that
+  const auto reports = job_reports({record});
+  EXPECT_EQ(to_brief_text(reports), "job 77: 100.0 J ±3.0 J, partial_coverage\n");
+  EXPECT_THAT(to_text(reports, {}), HasSubstr("100.0 J ±3.0 J, partial_coverage\n"));
+  const auto json = nlohmann::json::parse(to_json(reports));
+  EXPECT_EQ(json["reports"][0]["flags"], nlohmann::json({"wrapped", "partial_coverage"}));
+}
+
 TEST(JobReport, SaysBrieflyWhatIsUnknown) {
   EXPECT_EQ(to_brief_text(job_reports({run_of({.job = "", .energy_j = std::nullopt})})),
             "no job: energy unknown\n");

@@ -39,8 +39,8 @@ TEST(CrossCheck, ComparesADomainWithEveryOtherInterfaceThatShowsIt) {
   EXPECT_THAT(checks, ElementsAre(Field(&CrossCheck::other_source, "powercap"),
                                   Field(&CrossCheck::other_source, "daemon")));
   EXPECT_EQ(checks[0].source, "perf");
-  EXPECT_EQ(checks[0].energy, Joules(50.0));
-  EXPECT_EQ(checks[0].other_energy, Joules(50.1));
+  EXPECT_EQ(checks[0].energy.energy, Joules(50.0));
+  EXPECT_EQ(checks[0].other_energy.energy, Joules(50.1));
 }
 
 TEST(CrossCheck, IsEmptyWhereNothingIsShownTwice) {

@@ -39,6 +39,20 @@ TEST(RunStatus, SaysThatThePowerIsUnknownWhereThatOfOneIntervalIs) {
   EXPECT_EQ(status.add(kBegin + 4s, Watts(200.0), nullptr), "4.000 s: 200.0 W");
 }
 
+TEST(RunStatus, HasTheErrorOfItsMeanAndTheFlags) {
+  RunStatus status(2s, kBegin);
+  MeasuredEnergy energy{.energy = Joules(100.0), .uncertainty = Joules(3.0)};
+  EXPECT_EQ(status.add(kBegin + 1s, Watts(100.0), nullptr, energy), std::nullopt);
+  energy.uncertainty = Joules(4.0);
+  energy.flags = Flags::of(Flag::partial_coverage);
+  EXPECT_EQ(status.add(kBegin + 2s, Watts(100.0), nullptr, energy),
+            "2.000 s: 100.0 W ±2.5 W, partial_coverage");
+  energy.flags = {};
+  EXPECT_EQ(status.add(kBegin + 3s, Watts(100.0), nullptr, energy), std::nullopt);
+  EXPECT_EQ(status.add(kBegin + 4s, Watts(100.0), nullptr), "4.000 s: 100.0 W")
+      << "the error of an interval is unknown";
+}
+
 TEST(RunStatus, NamesMemoryThatIsAnUpperBound) {
   RunStatus status(1s, kBegin);
   const TreeState tree = tree_of(0s, 0s, 5'000'000, true);
