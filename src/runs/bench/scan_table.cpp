@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text/flags_text.hpp"
+#include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "base/text/unknown.hpp"
 #include "runs/statistics.hpp"
@@ -32,14 +34,33 @@ std::string cell_of_parameter(const BenchCommand& command, const std::string& na
   return value == nullptr ? std::string(kUnknownCell) : printable(*value, 40);
 }
 
-/// "50.00 J ± 0.11 J".
-std::string mean_with_sd(Cost cost, const std::vector<RunCost>& runs) {
-  const std::vector<double> values = values_of(cost, runs);
+/// "50.00 J ±0.11 J", with half of the 95 % interval of the mean, which has the ± of the runs in
+/// it.
+std::string mean_energy(const std::vector<RunCost>& runs) {
+  const std::optional<Summary> summary = summary_of(Cost::energy, runs);
+  if (!summary) return std::string(kUnknownCell);
+  if (!summary->mean95) return text_of(Cost::energy, summary->mean);
+  return to_text(Joules(summary->mean),
+                 Joules((summary->mean95->high - summary->mean95->low) / 2.0));
+}
+
+/// "1.000 s ± 11.00 ms", with the standard deviation.
+std::string mean_time(const std::vector<RunCost>& runs) {
+  const std::vector<double> values = values_of(Cost::time, runs);
   if (values.empty()) return std::string(kUnknownCell);
   const Summary summary = summarize(values);
-  std::string text = text_of(cost, summary.mean);
-  if (summary.sd) text += " ± " + text_of(cost, *summary.sd);
+  std::string text = text_of(Cost::time, summary.mean);
+  if (summary.sd) text += " ± " + text_of(Cost::time, *summary.sd);
   return text;
+}
+
+/// The flags of all energies that are in the mean.
+Flags flags_of_mean(const std::vector<RunCost>& runs) {
+  Flags flags;
+  for (const RunCost& run : runs) {
+    if (value_of(Cost::energy, run)) flags |= run.energy_flags;
+  }
+  return flags;
 }
 
 /// "100 % more, 2.0 times".
@@ -85,18 +106,22 @@ std::optional<ScanTable> scan_table(const BenchRecord& bench) {
                   .rows = {}};
   table.parameters = table.titles.size();
   const std::vector<std::string> names = table.titles;
-  if (has_energy) table.titles.emplace_back("energy ± sd");
+  if (has_energy) table.titles.emplace_back("energy ± (95 %)");
   table.titles.emplace_back("time ± sd");
   table.titles.emplace_back("beside the least");
   for (const Scanned& scanned : commands) {
     std::vector<std::string> row;
     row.reserve(table.titles.size());
     for (const std::string& name : names) row.push_back(cell_of_parameter(*scanned.command, name));
-    if (has_energy) row.push_back(mean_with_sd(Cost::energy, scanned.command->runs));
-    row.push_back(mean_with_sd(Cost::time, scanned.command->runs));
-    row.push_back(&scanned == &commands.front()
-                      ? "the least"
-                      : beside_least(scanned.mean, commands.front().mean));
+    if (has_energy) row.push_back(mean_energy(scanned.command->runs));
+    row.push_back(mean_time(scanned.command->runs));
+    std::string beside = &scanned == &commands.front()
+                             ? "the least"
+                             : beside_least(scanned.mean, commands.front().mean);
+    if (has_energy) {
+      beside = with_doubts(std::move(beside), flags_of_mean(scanned.command->runs));
+    }
+    row.push_back(std::move(beside));
     table.rows.push_back(std::move(row));
   }
   return table;

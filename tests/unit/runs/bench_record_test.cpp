@@ -54,8 +54,8 @@ TEST(ScanTable, IsOrderedByEnergyAndHasTimesBesidePercent) {
   const auto scan = scan_table(scan_of_threads({{"1", 100.0}, {"4", 50.0}, {"8", 60.0}}));
   ASSERT_TRUE(scan);
   EXPECT_EQ(scan->ordered_by, "energy");
-  EXPECT_EQ(scan->titles,
-            (std::vector<std::string>{"threads", "energy ± sd", "time ± sd", "beside the least"}));
+  EXPECT_EQ(scan->titles, (std::vector<std::string>{"threads", "energy ± (95 %)", "time ± sd",
+                                                    "beside the least"}));
   ASSERT_EQ(scan->rows.size(), 3U);
   EXPECT_EQ(scan->rows[0].front(), "4");
   EXPECT_EQ(scan->rows[0].back(), "the least");
@@ -75,6 +75,19 @@ TEST(ScanTable, IsOrderedByTimeWhereAnEnergyIsUnknown) {
   ASSERT_TRUE(scan);
   EXPECT_EQ(scan->ordered_by, "time");
   EXPECT_EQ(scan->rows[0].front(), "2");
+}
+
+TEST(ScanTable, HasTheErrorOfItsMeansAndTheirFlags) {
+  BenchRecord bench = scan_of_threads({{"1", 100.0}, {"4", 50.0}});
+  for (RunCost& run : bench.commands[1].runs) {
+    run.uncertainty = Joules(5.0);
+    run.energy_flags = Flags::of(Flag::partial_coverage);
+  }
+  const auto scan = scan_table(bench);
+  ASSERT_TRUE(scan);
+  EXPECT_EQ(scan->rows[0].at(1), "50.0 J ±5.0 J");
+  EXPECT_EQ(scan->rows[0].back(), "the least, partial_coverage");
+  EXPECT_EQ(scan->rows[1].back(), "100 % more, 2.0 times");
 }
 
 TEST(ScanTable, IsAbsentWithoutParameters) { EXPECT_FALSE(scan_table(sample_bench(true))); }
