@@ -16,9 +16,9 @@
 namespace wattle {
 
 template <>
-inline constexpr auto kFields<EnergyRange> = std::tuple(Field("low_j", &EnergyRange::low),
-                                                        Field("typical_j", &EnergyRange::typical),
-                                                        Field("high_j", &EnergyRange::high));
+inline constexpr auto kFields<EnergyRange> =
+    std::tuple(Field("low_j", &EnergyRange::low), Field("typical_j", &EnergyRange::typical),
+               Field("high_j", &EnergyRange::high));
 
 /// The keys of a range, in the object of what it belongs to: null where `find(object)` is null.
 /// `make(into)` is where it is read.

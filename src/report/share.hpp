@@ -18,9 +18,9 @@ namespace wattle {
 struct GpuShare {
   Domain domain;
   Joules measured;
-  Joules uncertainty{};  ///< of what was measured, k = 2
-  Flags flags{};         ///< the same
-  EnergyRange command;   ///< `typical` counts only where it `is_known`
+  std::optional<Joules> uncertainty{};  ///< of what was measured, k = 2; absent where unknown
+  Flags flags{};                        ///< the same
+  EnergyRange command;                  ///< `typical` counts only where it `is_known`
   bool is_known = false;
   std::string basis;  ///< "only the command used it"
 };
