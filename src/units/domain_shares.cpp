@@ -76,7 +76,6 @@ bool DomainShares::take_interval(const UnitEventLog& log, std::int64_t until_ns)
       if (has_carried_) {
         MeasuredEnergy& energy = reading.energy;
         energy.unknown += carried_.energy.unknown;
-        energy.common += carried_.energy.common;
         energy.flags |= carried_.energy.flags;
         if (carried_.energy.energy) {
           energy.energy = energy.energy.value_or(Joules(0.0)) + *carried_.energy.energy;
