@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json/json_write.hpp"
+#include "base/text/flags_text.hpp"
 #include "base/text/text.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/wattle.hpp"
@@ -145,10 +146,7 @@ void add_energy(OtlpAttributes& attributes, const MeasuredEnergy& energy) {
 }
 
 void add_flags(OtlpAttributes& attributes, Flags flags) {
-  std::string names;
-  flags.each(
-      [&names](std::string_view name) { names += (names.empty() ? "" : " ") + std::string(name); });
-  if (!names.empty()) attributes.push_back({"energy.flags", names});
+  if (!flags.none()) attributes.push_back({"energy.flags", flags_text(flags, " ")});
 }
 
 bool is_recorded(const UnitEnergy& unit) {
