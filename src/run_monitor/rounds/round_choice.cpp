@@ -174,6 +174,8 @@ RoundChoice choose_gpus(Traces rows, std::optional<std::size_t> most) {
 RoundChoice choose_gpus(Traces rows, const ExpectedGpus& expected) {
   RoundChoice choice = choose(rows, expected.count, expected.count);
   if (rows.size() <= kFewestRounds * std::max<std::size_t>(2, expected.count)) return choice;
+  // A writer pauses once a round: rows of half as many GPUs fit the number of another file as well.
+  if (!expected.is_given && choice.model.has_several_pauses()) choice.is_clear = false;
   RoundChoice best = choose(rows, 1, std::max(kMostGuessed, expected.count));
   return contradicts(best, choice, rows.size(), expected.is_given) ? best : choice;
 }

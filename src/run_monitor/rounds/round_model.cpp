@@ -244,13 +244,16 @@ bool RoundModel::has_even_times() const noexcept {
   return false;
 }
 
+bool RoundModel::has_pause() const noexcept {
+  const auto [shortest, longest] =
+      std::ranges::minmax_element(gaps_, {}, &ExpectedGap::expected_ms);
+  return are_apart(*shortest, *longest);
+}
+
+bool RoundModel::has_several_pauses() const noexcept { return has_even_times() && has_pause(); }
+
 bool RoundModel::is_evident() const noexcept {
-  if (gpus() == 1) return true;
-  const auto by_length = [](const ExpectedGap& a, const ExpectedGap& b) {
-    return a.expected_ms < b.expected_ms;
-  };
-  const auto [shortest, longest] = std::ranges::minmax_element(gaps_, by_length);
-  if (are_apart(*shortest, *longest)) return true;
+  if (gpus() == 1 || has_pause()) return true;
   return std::ranges::any_of(boards_, [this](const RowTrace& board) {
     constexpr float kDegrees = 2.0F;
     const RowTrace& first = boards_.front();

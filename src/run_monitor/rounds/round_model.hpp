@@ -90,6 +90,8 @@ class RoundModel {
   [[nodiscard]] bool is_evident() const noexcept;
   /// True if the times show no pause once a round: fewer GPUs explain them as well.
   [[nodiscard]] bool has_even_times() const noexcept;
+  /// True if the times show the same pause several times a round.
+  [[nodiscard]] bool has_several_pauses() const noexcept;
   /// True if nothing distinguishes a position from the one `gpus` later: so there are only that
   /// many.
   [[nodiscard]] bool repeats(std::size_t gpus) const noexcept;
@@ -109,6 +111,8 @@ class RoundModel {
     [[nodiscard]] double cost_of(double gap_ms) const noexcept;
   };
   void set_up();
+  /// True if the longest gap is clearly longer than the shortest one.
+  [[nodiscard]] bool has_pause() const noexcept;
 
   std::vector<ExpectedGap> gaps_;
   std::vector<RowTrace> boards_;

@@ -10,10 +10,10 @@ namespace wattle {
 namespace {
 
 using Costs = std::vector<float>;
-
 constexpr float kOtherBoard = 15.0F;
 constexpr float kCopy = 4.0F;
 constexpr float kJump = 18.0F;  // to any position, at any time
+constexpr float kNever = std::numeric_limits<float>::max() / 4;
 constexpr std::uint8_t kAny = 255;
 
 /// The cost of missing rows, and of lines that could not be read.
@@ -39,7 +39,6 @@ class GapCosts {
         most_missing_(std::min(model.gpus() - 1, RoundModel::kMostMissing)),
         lengths_(kKept, kNone),
         costs_(kKept * model.gpus() * (most_missing_ + 1)) {}
-
   [[nodiscard]] std::size_t most_missing() const noexcept { return most_missing_; }
   /// By position, then by rows that are missing. Valid until the next call.
   [[nodiscard]] const float* of(std::int64_t gap_ms) {
@@ -109,7 +108,6 @@ class Moves {
 std::vector<std::uint16_t> first_positions(Traces rows, const RoundModel& model, Moves& moves,
                                            std::optional<std::size_t> first) {
   const std::size_t n = model.gpus();
-  constexpr float kNever = std::numeric_limits<float>::max() / 4;
   Costs now(n, 0.0F);
   Costs next(n);
   std::vector<std::uint16_t> from(n * rows.size());
@@ -158,7 +156,7 @@ std::vector<std::uint16_t> first_positions(Traces rows, const RoundModel& model,
   return positions;
 }
 
-/// The cost of each position for each row, from the rows next to it on the first way.
+/// The cost of each position for each row, from the rows next to it on a way.
 Costs own_costs(Traces rows, const RoundModel& model, std::span<const std::uint16_t> positions) {
   const std::size_t n = model.gpus();
   Costs costs(n * rows.size());
@@ -195,13 +193,10 @@ struct Forward {
   std::size_t kept = 0;
   Costs costs{};
   std::vector<Move> ways{};
-
   [[nodiscard]] std::span<float> of(std::size_t row) {
     return std::span(costs).subspan(row % kept * positions, positions);
   }
 };
-
-constexpr float kNever = std::numeric_limits<float>::max() / 4;
 
 Forward go_forward(std::size_t kept, std::size_t n, const Costs& own, Moves& moves,
                    std::optional<std::size_t> first) {
@@ -386,14 +381,20 @@ RowRange whole_rounds(const RoundPath& path, const RowRange& rows, std::size_t g
 
 RoundPath find_path(Traces rows, const RoundModel& model, std::optional<std::size_t> first,
                     bool has_margins) {
+  constexpr int kMostWays = 3;
   Moves moves(model, rows);
-  const Costs own = own_costs(rows, model, first_positions(rows, model, moves, first));
-  Forward forward = go_forward(has_margins ? rows.size() : 2, model.gpus(), own, moves, first);
-  RoundPath path = read_back(rows, model, forward);
-  if (!has_margins) return path;
-  find_margins(path, forward, own, moves);
-  doubt_misplaced(path, rows, model.gpus());
-  return path;
+  std::vector<std::uint16_t> way = first_positions(rows, model, moves, first);
+  for (int ways = 1;; ++ways) {
+    const Costs own = own_costs(rows, model, way);
+    Forward forward = go_forward(has_margins ? rows.size() : 2, model.gpus(), own, moves, first);
+    RoundPath path = read_back(rows, model, forward);
+    if (!has_margins) return path;
+    // Rows of two ways may fit each other where those of one do not.
+    if (ways < kMostWays && std::exchange(way, path.positions) != path.positions) continue;
+    find_margins(path, forward, own, moves);
+    doubt_misplaced(path, rows, model.gpus());
+    return path;
+  }
 }
 
 }  // namespace wattle

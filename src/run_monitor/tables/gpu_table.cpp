@@ -112,6 +112,11 @@ void GpuCsv::count_unassigned(const GpuRow& row) {
 void GpuCsv::count(CsvGpu* gpu, const GpuRow& row) {
   count_row(gpu != nullptr);
   if (gpu == nullptr) return;
+  if (row.time_ms) {
+    if (gpu->counted_order != row.order) note_break(*gpu, row);
+    gpu->counted_order = row.order;
+    gpu->counted_ms = *row.time_ms;
+  }
   gpu->between.rows = rows() - std::exchange(gpu->counted_rows, rows()) - 1;
   if (gpu->has_pace) {
     add(*gpu, row, gpu->between);
@@ -120,6 +125,21 @@ void GpuCsv::count(CsvGpu* gpu, const GpuRow& row) {
   }
   gpu->early.emplace_back(row, std::exchange(gpu->between, {}));
   if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
+}
+
+/// After it the rows of a GPU may be those of another one: what no GPU has of this time, all of
+/// them may lack.
+void GpuCsv::note_break(const CsvGpu& gpu, const GpuRow& row) noexcept {
+  if (gpu.counted_ms == 0) return;
+  const std::int64_t end_ms = *row.time_ms;
+  const std::int64_t length_ms = end_ms - gpu.counted_ms;
+  if (break_.order != row.order) {
+    breaks_beyond_ms_ += break_.beyond_ms();
+    break_ = {.order = row.order, .begin_ms = gpu.counted_ms, .end_ms = end_ms};
+  }
+  break_.begin_ms = std::min(break_.begin_ms, gpu.counted_ms);
+  break_.end_ms = std::max(break_.end_ms, end_ms);
+  break_.longest_ms = std::max(break_.longest_ms, length_ms);
 }
 
 /// The reference for the first rows is known only after some more.
@@ -317,6 +337,8 @@ GpuTable GpuCsv::result() const {
     table.gpus.push_back(std::move(summary));
   }
   sum_energies(table);
+  const std::int64_t beyond_ms = breaks_beyond_ms_ + break_.beyond_ms();
+  table.all.energy_unknown += Seconds(static_cast<double>(beyond_ms) * 1e-3);
   const auto lacking = std::ranges::count_if(
       table.gpus, [](const GpuSummary& gpu) { return gpu.power_watts_mean && !gpu.energy; });
   const bool is_one_lacking = lacking > 0 && lacking < std::ssize(table.gpus);

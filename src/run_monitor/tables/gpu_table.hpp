@@ -1,6 +1,7 @@
 // hw_metrics.csv: rows of `nvidia-smi --query-gpu`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,18 @@ class GpuCsv : RowCounts {
     PossiblePowers powers{};  ///< of those that may be its own
     std::uint64_t rows = 0;   ///< of all GPUs
   };
+  /// A change after which no GPU is recognized, from the first of the last rows before it.
+  struct OrderBreak {
+    std::uint32_t order = 0;  ///< after it
+    std::int64_t begin_ms = 0;
+    std::int64_t end_ms = 0;
+    std::int64_t longest_ms = 0;  ///< of one GPU
+
+    /// For how long some GPU lacks its power beyond the longest time of one.
+    [[nodiscard]] std::int64_t beyond_ms() const noexcept {
+      return std::max(std::int64_t{0}, end_ms - begin_ms - longest_ms);
+    }
+  };
   struct CsvGpu {
     std::string key{};       ///< its UUID, or what the table has instead
     std::string name{};      ///< its number, or the key
@@ -60,6 +73,8 @@ class GpuCsv : RowCounts {
     TablePower power{};
     RowsBetween between{};
     std::uint64_t counted_rows = 0;  ///< of the table, up to its last one
+    std::int64_t counted_ms = 0;     ///< of its last row
+    std::uint32_t counted_order = 0;
     /// Until it is known how often rows come.
     std::vector<std::pair<GpuRow, RowsBetween>> early{};
     bool has_pace = false;
@@ -90,6 +105,7 @@ class GpuCsv : RowCounts {
   /// `gpu`: null for a row that is no good, or has a name that no GPU has.
   void count(CsvGpu* gpu, const GpuRow& row);
   void count_assigned(const GpuRow& row);
+  void note_break(const CsvGpu& gpu, const GpuRow& row) noexcept;
   void count_unassigned(const GpuRow& row);
   static void note_back(CsvGpu& gpu, const RowGaps::RowGap& gap, std::int64_t time_ms) noexcept;
   void settle(CsvGpu& gpu) const;
@@ -134,8 +150,10 @@ class GpuCsv : RowCounts {
   std::uint64_t unassigned_rows_ = 0;
   std::optional<std::int64_t> first_unassigned_ms_{};
   std::optional<std::int64_t> last_unassigned_ms_{};
-  bool mixes_names_ = false;  ///< some rows name their GPU, and others do not
-  bool lacks_time_ = false;   ///< some rows had neither a name nor a time
+  OrderBreak break_{};                 ///< the last one
+  std::int64_t breaks_beyond_ms_ = 0;  ///< of those before it
+  bool mixes_names_ = false;           ///< some rows name their GPU, and others do not
+  bool lacks_time_ = false;            ///< some rows had neither a name nor a time
 };
 
 }  // namespace wattle
