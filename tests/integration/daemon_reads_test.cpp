@@ -216,12 +216,13 @@ TEST_P(DaemonReads, HealthIsThatOfAGpuWhoseEnergyIsFoundFromItsPowerToo) {
 }
 
 TEST_P(DaemonReads, MetricsAreThoseOfAllDevices) {
+  play(50.0);
   serve();
   HttpAnswer answer;
   // A busy machine may not have read its counters in time for the first scrape.
   EXPECT_TRUE(eventually([&] {
     answer = ask("/metrics");
-    return answer.body.find("domain=\"package_0\"") != std::string::npos;
+    return answer.body.find("wattle_energy_joules_total{domain=\"dram_0\"") != std::string::npos;
   }));
   EXPECT_EQ(answer.status, 200);
   EXPECT_THAT(answer.head, HasSubstr("Content-Type: text/plain; version=0.0.4"));
