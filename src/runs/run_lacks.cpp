@@ -17,7 +17,7 @@ namespace wattle {
 namespace {
 
 /// The part of the time that may be unknown where an energy is still in figures.
-constexpr double kMostUnknown = 0.01;
+constexpr double kMostUnknown = 0.1;
 /// The power of unknown time is at most this many times the mean power of the rest.
 constexpr double kMostPower = 2.0;
 

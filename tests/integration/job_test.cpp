@@ -118,7 +118,7 @@ TEST_F(JobTest, CompareComparesWhatReportSaysOfEachJob) {
     tick << fakes::kPackageUnit.tick_j;
     for (const char* rank : {"0", "1"}) {
       tree_.write_file("intel-rapl:0", "energy_uj", "0\n");  // where the player starts
-      Start start = wattle_run(roots() + Words{"-q", "--append", "--json", file},
+      Start start = wattle_run(roots() + Words{"-q", "--every-rank", "--append", "--json", file},
                                {player_program(), "300", tree_.zone_path("intel-rapl:0"), watts,
                                 tick.str(), std::to_string(fakes::kPackageUnit.nanojoules), "0"});
       start.environment = {{"SLURM_JOB_ID", id}, {"SLURM_PROCID", rank}, {"SLURM_LOCALID", rank}};

@@ -178,7 +178,7 @@ TEST(ComparedRuns, DoNotCompareLowerBounds) {
     EXPECT_EQ(std::ranges::count(all[0].comparisons, cost, &Comparison::cost), 0);
   }
   EXPECT_THAT(notes_on(a, b, all),
-              testing::Contains("b.json: the energy of 3 of 3 runs is in no figure: more than 1 % "
+              testing::Contains("b.json: the energy of 3 of 3 runs is in no figure: more than 10 % "
                                 "of the time is unknown"));
 }
 

@@ -216,7 +216,7 @@ TEST(StreamTotals, AreLowerBoundsWhereAPartOfTheTimeIsUnknown) {
 
 TEST(StreamTotals, AreLowerBoundsWhereADeviceOrAServerIsMissing) {
   const std::string text = totals_of(troubled_nodes(), kPowers, {});
-  EXPECT_THAT(text, HasSubstr("  0.500 s unknown, excludes 1 device, 1 server\n"));
+  EXPECT_THAT(text, HasSubstr("  0.500 s unknown, gap, excludes 1 device, 1 server\n"));
   EXPECT_THAT(text, HasSubstr("\nall                         ≥150.0 J ±1.5 J"));
 }
 
