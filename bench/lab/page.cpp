@@ -100,7 +100,8 @@ the last reading, the same way in each (2 to 88).
 
 The ± is k = 2, of the measuring; flags are those of [json.md](json.md#flags-of-a-domain).
 `tests/integration/flags_test.cpp` runs each command on a machine whose gauge sees a part of the time, and finds its flag
-(`stream`: `stream_command_test.cpp`; outputs of counters alone, as baselines: unit tests of their texts). A flag that loses
+(`stream`, whose gauges have no model, has `coverage_unknown`: `stream_command_test.cpp`; outputs of counters alone, as
+baselines: unit tests of their texts). A flag that loses
 nothing (`wrapped`) is in tables of domains and in JSON alone.
 
 | output | ± | flags |

@@ -25,12 +25,17 @@ class StartOfRun : public CommandTest {
 
 TEST_F(StartOfRun, TakesFewSystemCallsWithoutGpus) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer makes system calls of its own";
-  const std::string trace = trace_of({"--sysfs", path("").string()});
-  if (trace.empty()) GTEST_SKIP() << "strace does not work here";
-  EXPECT_THAT(trace, HasSubstr("execve("));
-  // The last line is "+++ exited with 0 +++".
   constexpr int kMost = 150;
-  EXPECT_LE(std::ranges::count(trace, '\n') - 1, kMost) << trace;
+  std::string trace;
+  // By chance the C library takes one more, for a random number.
+  for (int tries = 0; tries < 3; ++tries) {
+    trace = trace_of({"--sysfs", path("").string()});
+    if (trace.empty()) GTEST_SKIP() << "strace does not work here";
+    EXPECT_THAT(trace, HasSubstr("execve("));
+    // The last line is "+++ exited with 0 +++".
+    if (std::ranges::count(trace, '\n') - 1 <= kMost) return;
+  }
+  FAIL() << "more than " << kMost << " calls:\n" << trace;
 }
 
 TEST_F(StartOfRun, SearchesForNoLibraryWithoutAnNvidiaDevice) {

@@ -26,7 +26,7 @@ using testing::StartsWith;
 
 constexpr int kNothing = 2;
 
-constexpr const char* kPartialGauges =
+constexpr const char* kTwoGauges =
     "gpu Tesla M40 24GB\nuuid GPU-a\ncounter none\ninstant none\naverage none\n"
     "power step 0 150\n"
     "gpu Tesla M40 24GB\nuuid GPU-b\ncounter none\ninstant none\naverage none\n"
@@ -70,12 +70,12 @@ TEST_F(StreamCommand, PrintsJsonLinesUntilCtrlCThenTheTotals) {
   EXPECT_TRUE(total["devices"][0]["energy_j"].is_number());
 }
 
-TEST_F(StreamCommand, FlagsGaugesThatSeeAPartOfTheTimeInJson) {
-  serve({}, kPartialGauges);
-  const Outcome outcome = end_after(stream({"--energy", at_file()}), "partial_coverage");
+TEST_F(StreamCommand, FlagsGaugesOfUnknownCoverageInJson) {
+  serve({}, kTwoGauges);
+  const Outcome outcome = end_after(stream({"--energy", at_file()}), "coverage_unknown");
   const Json total = lines_of(outcome.out).back();
   EXPECT_EQ(total["type"], "total");
-  EXPECT_THAT(total["devices"][0]["flags"], testing::Contains("partial_coverage")) << total;
+  EXPECT_THAT(total["devices"][0]["flags"], testing::Contains("coverage_unknown")) << total;
   EXPECT_GT(total["devices"][0]["uncertainty_w"], 0.0) << total;
 }
 
@@ -256,20 +256,20 @@ TEST_F(StreamCommand, KeepsATableUpToDateOnATerminal) {
   EXPECT_EQ(process.wait().code(), 0);
 }
 
-TEST_F(StreamCommand, FlagsTotalsOfGaugesThatSeeAPartOfTheTime) {
+TEST_F(StreamCommand, FlagsTotalsOfGaugesOfUnknownCoverage) {
   if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
-  serve({}, kPartialGauges);
+  serve({}, kTwoGauges);
   Pty terminal;
   Start start = stream({at_file(), "--energy"});
   start.environment["TERM"] = "dumb";
   start.prepare = [&] { terminal.become_terminal(); };
   Process process(start);
-  EXPECT_TRUE(terminal.shows("partial_coverage"));
+  EXPECT_TRUE(terminal.shows("coverage_unknown"));
   terminal.type("\x03");  // Ctrl-C
   const std::string text = terminal.text_to_the_end();
   EXPECT_EQ(process.wait().code(), 0);
   EXPECT_THAT(text, HasSubstr("± is the sampling error only"));
-  EXPECT_THAT(text.substr(text.rfind("total")), HasSubstr("partial_coverage")) << text;
+  EXPECT_THAT(text.substr(text.rfind("total")), HasSubstr("coverage_unknown")) << text;
 }
 
 TEST_F(StreamCommand, SendsNoEscapeSequencesToADumbTerminal) {
