@@ -181,8 +181,8 @@ std::string baseline_text(const Baseline& baseline) {
   const std::string mean =
       baseline.uncertainty ? to_text(baseline.mean, *baseline.uncertainty) : to_text(baseline.mean);
   return with_doubts(
-      fmt::format("idle by the baseline of {}: {} over {}", minute_text(baseline.taken_unix_s), mean,
-                  to_text(Seconds(baseline.length_s))),
+      fmt::format("idle by the baseline of {}: {} over {}", minute_text(baseline.taken_unix_s),
+                  mean, to_text(Seconds(baseline.length_s))),
       baseline.flags);
 }
 

@@ -54,7 +54,7 @@ EnergyFigure gauged(const History& history, const PowerWindow& window,
   return energy;
 }
 
-EnergyFigure counted(const History& history, const PowerWindow& window) {
+EnergyFigure figure_of_counter(const History& history, const PowerWindow& window) {
   EnergyFigure energy = counter_energy(history, {.begin = window.start, .end = window.end});
   if (window.start == window.end && history.at(window.start)) set_zero_length(energy);
   return energy;
@@ -179,7 +179,7 @@ EnergyFigure PowerMonitor::Impl::energy_of(const MonitoredGpu& gpu, const PowerW
   const std::optional<PowerDomain> usual = gpu.default_domain();
   const bool has_own = usual && !is_of_module(*usual);
   std::vector<EnergyFigure> figures;
-  if (gpu.counter != nullptr && !only) figures.push_back(counted(*gpu.counter, window));
+  if (gpu.counter != nullptr && !only) figures.push_back(figure_of_counter(*gpu.counter, window));
   for (const PowerDomain domain : kPowerDomains) {
     const History* const history = gpu.history(domain);
     const bool is_usual =

@@ -163,6 +163,24 @@ std::vector<std::string> compared_cells(Cost cost, const ComparedRuns& pair) {
 
 bool has_sentence(Cost cost) noexcept { return std::ranges::count(kCostsInSentences, cost) > 0; }
 
+/// On the runs of one side that lack something, or failed.
+void add_notes_on_runs(std::vector<std::string>& notes, const RunSource& source,
+                       const RunsOfCommand& command) {
+  const std::string name = printable(source.name);
+  for (const std::string& note : notes_on_energy(command.runs)) {
+    notes.push_back(fmt::format("{}: {}", name, note));
+  }
+  const auto lacking = std::ranges::count_if(command.runs, &RunCost::lacks_ranks);
+  if (lacking > 0) {
+    notes.push_back(fmt::format("{}: {} of {} runs lack ranks of their job, and are in no figure",
+                                name, lacking, command.runs.size()));
+  }
+  if (command.failed() > 0) {
+    notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures", name,
+                                command.failed(), command.runs.size()));
+  }
+}
+
 std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
                                   const std::vector<ComparedRuns>& all) {
   std::vector<std::string> notes;
@@ -178,20 +196,7 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
     lacks_energy =
         lacks_energy || std::ranges::count(pair.comparisons, Cost::energy, &Comparison::cost) == 0;
     for (const auto& [source, command] : {std::pair(&a, &pair.a), std::pair(&b, &pair.b)}) {
-      for (const std::string& note : notes_on_energy(command->runs)) {
-        notes.push_back(fmt::format("{}: {}", printable(source->name), note));
-      }
-      if (const auto lacking = std::ranges::count_if(command->runs, &RunCost::lacks_ranks);
-          lacking > 0) {
-        notes.push_back(
-            fmt::format("{}: {} of {} runs lack ranks of their job, and are in no "
-                        "figure",
-                        printable(source->name), lacking, command->runs.size()));
-      }
-      if (command->failed() == 0) continue;
-      notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
-                                  printable(source->name), command->failed(),
-                                  command->runs.size()));
+      add_notes_on_runs(notes, *source, *command);
     }
     const auto [name_a, name_b] = names_of(a, b, pair, all.size() == 1);
     const std::array<std::pair<std::string, std::span<const RunCost>>, 2> runs = {

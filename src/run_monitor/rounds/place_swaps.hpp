@@ -23,8 +23,8 @@ class PlaceSwaps {
       return std::abs(static_cast<double>(row.time_ms - jump.now.time_ms)) > kRounds * period_ms;
     });
     const BoardJump jump{.track = track, .before = last, .now = row};
-    is_found_ = std::ranges::any_of(jumps_, [&](const BoardJump& other) {
-      return other.track != track && is_board_of(jump, other) && is_board_of(other, jump);
+    is_found_ = std::ranges::any_of(jumps_, [&](const BoardJump& earlier) {
+      return earlier.track != track && is_board_of(jump, earlier) && is_board_of(earlier, jump);
     });
     jumps_.push_back(jump);
   }

@@ -226,50 +226,69 @@ class Solver {
            (model.period_ms() > kMost * period_ms || model.period_ms() * kMost < period_ms);
   }
 
+  static constexpr int kDeepest = 10;
+
+  /// The first time the expected number, unless the rows contradict it.
+  RoundChoice choose(Traces rows, int depth) {
+    if (!expected_ || depth > 0) return choose_gpus(rows, most_gpus());
+    RoundChoice choice = choose_gpus(rows, *expected_);
+    if (choice.gpus != expected_->count) expected_.reset();
+    return choice;
+  }
+
   // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
   void solve(RowRange range, int depth) {
-    constexpr int kDeepest = 10;
     if (range.size() == 0) return;
     if (depth > 0 && is_short(range)) return;
-    const Traces rows = rows_.subspan(range.begin, range.size());
-    RoundChoice choice =
-        expected_ && depth == 0 ? choose_gpus(rows, *expected_) : choose_gpus(rows, most_gpus());
-    if (expected_ && depth == 0 && choice.gpus != expected_->count) expected_.reset();
+    const RoundChoice choice = choose(rows_.subspan(range.begin, range.size()), depth);
     const std::vector<RowRange> irregular = irregular_ranges(choice.path, choice.gpus);
     if (expected_ && expected_->count == 1) {
       if (expected_->is_given || irregular.empty()) return take(range, choice.model);
       expected_.reset();
     }
-    if (irregular.empty() && is_another_pace(choice.model) && range.size() * 5 < rows_.size()) {
+    if (irregular.empty()) return solve_regular(range, choice, depth);
+    const RowRange regular = longest_regular(irregular, range.size());
+    if (depth < kDeepest &&
+        regular.size() >= std::max<std::size_t>(6, kFewestRounds * choice.gpus)) {
+      return solve_around(range, regular, choice, depth);
+    }
+    // Halves, so that what is at the ends does not spoil the middle.
+    if (depth == kDeepest || range.size() < 24) return doubt(RoundDoubt::order);
+    solve_parts(range, range.size() / 2, depth);
+  }
+
+  /// The rows before `size`, and those from there on.
+  // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
+  void solve_parts(const RowRange& range, std::size_t size, int depth) {
+    solve({range.begin, range.begin + size}, depth + 1);
+    solve({range.begin + size, range.end}, depth + 1);
+  }
+
+  /// Rows of one order, as it seems.
+  // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
+  void solve_regular(const RowRange& range, const RoundChoice& choice, int depth) {
+    if (is_another_pace(choice.model) && range.size() * 5 < rows_.size()) {
       solution_.lacks_gpus = true;
       return;
     }
-    if (irregular.empty() && depth < kDeepest) {
-      if (const auto change = change_of_spread(rows, choice)) {
-        solve({range.begin, range.begin + *change}, depth + 1);
-        solve({range.begin + *change, range.end}, depth + 1);
-        return;
-      }
+    if (depth < kDeepest) {
+      const auto change = change_of_spread(rows_.subspan(range.begin, range.size()), choice);
+      if (change) return solve_parts(range, *change, depth);
     }
-    if (irregular.empty()) {
-      if (!choice.is_clear) doubt(RoundDoubt::gpus);
-      return take(range, choice.model);
-    }
-    const RowRange regular = longest_regular(irregular, range.size());
+    if (!choice.is_clear) doubt(RoundDoubt::gpus);
+    take(range, choice.model);
+  }
+
+  /// `regular`: the longest part of the range without an irregular row, from the range's begin.
+  // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
+  void solve_around(const RowRange& range, const RowRange& regular, const RoundChoice& choice,
+                    int depth) {
     const auto jumps = [&](const RowRange& part) {
       const auto& missing = choice.path.missing;
       return std::any_of(missing.begin() + static_cast<std::ptrdiff_t>(part.begin),
                          missing.begin() + static_cast<std::ptrdiff_t>(part.end),
                          [](std::uint8_t lost) { return lost > RoundModel::kMostMissing; });
     };
-    if (depth == kDeepest || regular.size() < kFewestRounds * choice.gpus || regular.size() < 6) {
-      // Halves, so that what is at the ends does not spoil the middle.
-      if (depth == kDeepest || range.size() < 24) return doubt(RoundDoubt::order);
-      const std::size_t middle = range.begin + range.size() / 2;
-      solve({range.begin, middle}, depth + 1);
-      solve({middle, range.end}, depth + 1);
-      return;
-    }
     const std::size_t begin = range.begin;
     solve({begin + regular.begin, begin + regular.end}, depth + 1);
     for (const RowRange& part : {RowRange{0, regular.begin}, RowRange{regular.end, range.size()}}) {

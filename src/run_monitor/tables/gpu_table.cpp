@@ -255,9 +255,11 @@ std::string GpuCsv::name_of(std::size_t gpu) const {
 std::string GpuCsv::gpus_by() const {
   if (has_names()) return std::string(reader_.id_column());
   if (!reader_.has_time()) return {};
-  const std::string order = "order of rows";
-  if (!expected_) return order;
-  return order + (expected_->is_given ? ", --gpus-in-file" : ", their number from hw_dmon.csv");
+  std::string order = "order of rows";
+  if (expected_) {
+    order += expected_->is_given ? ", --gpus-in-file" : ", their number from hw_dmon.csv";
+  }
+  return order;
 }
 
 Seconds GpuCsv::absence_of(std::size_t gpu) const {
