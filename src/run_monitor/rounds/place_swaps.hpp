@@ -49,17 +49,17 @@ class PlaceSwaps {
   /// True if a track has the board that another one had. A job that moves from one GPU to another
   /// takes its memory with it, but not the temperature. Where sizes of memory or names show it,
   /// what is in use may have changed as well.
-  [[nodiscard]] static bool is_board_of(const BoardJump& jump, const BoardJump& other) noexcept {
-    if (are_unlike(jump.now, other.before)) return false;
-    if (are_unlike(jump.now, jump.before)) return true;
+  [[nodiscard]] static bool is_board_of(const BoardJump& to, const BoardJump& from) noexcept {
+    if (are_unlike(to.now, from.before)) return false;
+    if (are_unlike(to.now, to.before)) return true;
     const auto degrees_from = [&](const RowTrace& row) {
-      const bool is_known = row.temperature >= 0.0F && jump.now.temperature >= 0.0F;
-      return is_known ? std::abs(row.temperature - jump.now.temperature) : 0.0F;
+      const bool is_known = row.temperature >= 0.0F && to.now.temperature >= 0.0F;
+      return is_known ? std::abs(row.temperature - to.now.temperature) : 0.0F;
     };
     constexpr float kDegreesPerS = 2.0F;  // in the pause, under another load
-    const auto gap_s = 1e-3F * static_cast<float>(jump.now.time_ms - jump.before.time_ms);
-    return degrees_from(other.before) <= degrees_from(jump.before) + 1.0F + kDegreesPerS * gap_s &&
-           !is_other_memory(jump.now, other.before, kSame);
+    const auto gap_s = 1e-3F * static_cast<float>(to.now.time_ms - to.before.time_ms);
+    return degrees_from(from.before) <= degrees_from(to.before) + 1.0F + kDegreesPerS * gap_s &&
+           !is_other_memory(to.now, from.before, kSame);
   }
 
   std::vector<BoardJump> jumps_;  ///< of the last rounds
