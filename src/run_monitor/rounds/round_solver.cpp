@@ -279,7 +279,7 @@ class Solver {
     take(range, choice.model);
   }
 
-  /// `regular`: the longest part of the range without an irregular row, from the range's begin.
+  /// `regular`: the longest part of the range without an irregular row, from the range's start.
   // NOLINTNEXTLINE(misc-no-recursion): at most kDeepest deep
   void solve_around(const RowRange& range, const RowRange& regular, const RoundChoice& choice,
                     int depth) {
