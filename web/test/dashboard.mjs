@@ -284,7 +284,7 @@ const checks = {
     }
     await isLive(page);
     await eventually(page, `() => [...document.querySelectorAll("#rows tr")]
-      .find((row) => row.textContent.startsWith("GPU 1")).children[8].textContent === "live"`, "they are live");
+      .find((row) => row.textContent.startsWith("GPU 1")).children[9].textContent === "live"`, "they are live");
     await page.close();
   },
 
