@@ -15,7 +15,6 @@
 #include "base/json/json_fields.hpp"
 #include "base/json/json_write.hpp"
 #include "base/text/flags_text.hpp"
-#include "base/text/power_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "sampling/energy_fields.hpp"

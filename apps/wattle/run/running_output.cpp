@@ -14,7 +14,6 @@
 #include "base/files/file.hpp"
 #include "base/files/output_path.hpp"
 #include "base/files/whole_file.hpp"
-#include "base/text/power_text.hpp"
 #include "base/text/quantity.hpp"
 #include "base/text/text.hpp"
 #include "output/energy_words.hpp"

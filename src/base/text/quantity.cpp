@@ -8,8 +8,6 @@
 #include <ostream>
 #include <string_view>
 
-#include "base/text/power_text.hpp"
-
 namespace wattle {
 namespace {
 

@@ -29,6 +29,8 @@ template <class Tag>
 /// "50.12 J ±0.04 J": the uncertainty with two digits, the energy to the same place. "3080 J ±540
 /// J".
 [[nodiscard]] std::string to_text(Joules energy, Joules uncertainty);
+/// "41.20 W ±0.34 W", in the same way.
+[[nodiscard]] std::string to_text(Watts power, Watts uncertainty);
 /// The value alone, without the digits below the first one of its uncertainty: "50.1 W" where that
 /// is 0.4 W, "0 W" where it is ten times the value. At most 4 significant digits.
 [[nodiscard]] std::string rounded_text(Watts power, Watts uncertainty);

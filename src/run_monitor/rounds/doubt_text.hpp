@@ -14,8 +14,7 @@ namespace wattle {
 inline constexpr const char* kNoOrder =
     "which GPU a row is of is unknown (no column index or uuid, and the rows follow no order for "
     "long): no figures per GPU, no energy; log with --query-gpu=index,..., or say by "
-    "--gpus-in-file N "
-    "how many there are";
+    "--gpus-in-file N how many there are";
 inline constexpr const char* kNoCountOfGpus =
     "which GPU a row is of is unknown (no column index or uuid, and the rows do not show how "
     "many GPUs there are): no figures per GPU, no energy; --gpus-in-file N says it";
