@@ -291,7 +291,8 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
 
 std::optional<double> PowerSinceScrape::at(TimePoint time, double energy_j, std::uint64_t losses) {
   const CounterMark now{time, energy_j};
-  const bool lost = std::exchange(losses_, losses) != losses;
+  const bool fell = next_ && energy_j < next_->energy_j;
+  const bool lost = std::exchange(losses_, losses) != losses || fell;
   if (!next_ || lost) {
     has_restarted_ = next_.has_value();
     base_.reset();

@@ -108,8 +108,8 @@ class PowerSinceScrape {
   static constexpr Seconds kMinWindow{1.0};
 
   /// The power in W. `energy_j`: the counter at `time`; `time` must not decrease. Absent at the
-  /// first scrapes, and at the first ones after `losses` changed: the energy across a loss is
-  /// unknown.
+  /// first scrapes, and at the first ones after `losses` changed or the counter fell: the energy
+  /// across that is unknown.
   [[nodiscard]] std::optional<double> at(TimePoint time, double energy_j, std::uint64_t losses);
   /// True if the counter restarted since a scrape.
   [[nodiscard]] bool has_restarted() const noexcept { return has_restarted_; }

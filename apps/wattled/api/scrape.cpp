@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -149,10 +150,8 @@ void Scrape::add_power_of_counter(const CpuView& view, const Sensor& sensor,
   const Domain& domain = sensor.channels()[place].domain;
   const auto found = std::ranges::find(domains, domain.name(), &DomainMetrics::domain);
   if (found == domains.end() || !found->energy_j) return;
-  GpuCounter& counter = gpu_counters_[{&view, domain}];
-  if (*found->energy_j < counter.last_j) ++counter.restarts;
-  counter.last_j = *found->energy_j;
-  found->power_w = powers_[{&view, domain}].at(reading->at, counter.last_j, counter.restarts);
+  constexpr std::uint64_t kNotCounted = 0;  // its counter falls where it starts again
+  found->power_w = powers_[{&view, domain}].at(reading->at, *found->energy_j, kNotCounted);
 }
 
 void Scrape::add_others(const CpuView& view, const Gpus::Answers& answers,

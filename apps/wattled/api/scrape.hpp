@@ -1,7 +1,6 @@
 // Collects the metrics of /metrics from the devices.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,11 +69,6 @@ class Scrape {
   std::string cpu_model_;
   EnergyTotals totals_;
   std::map<Key, PowerSinceScrape> powers_;
-  struct GpuCounter {
-    double last_j = 0.0;
-    std::uint64_t restarts = 0;
-  };
-  std::map<Key, GpuCounter> gpu_counters_;
   /// The totals last shown to a coarse view, and when.
   Totals coarse_;
   TimePoint coarse_at_{};

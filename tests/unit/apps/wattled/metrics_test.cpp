@@ -245,6 +245,13 @@ TEST_F(PowerSinceScrapeTest, StartsAgainWhereTheCounterRestarted) {
   EXPECT_EQ(at(4000, 1070, 1), 10.0);
 }
 
+TEST_F(PowerSinceScrapeTest, StartsAgainWhereTheCounterFell) {
+  (void)at(0, 1000);
+  EXPECT_EQ(at(1000, 1050), 50.0);
+  EXPECT_EQ(at(2000, 20), std::nullopt);
+  EXPECT_EQ(at(4000, 40), 10.0);
+}
+
 TEST_F(PowerSinceScrapeTest, MayBeZero) {
   (void)at(0, 5);
   EXPECT_EQ(at(1000, 5), 0.0);
