@@ -36,7 +36,8 @@ std::optional<MeasuredEnergy> shared_energy(const MeasuredWindow& window,
     energy.add(result.figure.measured());
     ++found;
   }
-  return found == names.size() ? std::optional(energy.result()) : std::nullopt;
+  const bool is_known = found > 0 && found == names.size();
+  return is_known ? std::optional(energy.result()) : std::nullopt;
 }
 
 std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::string>& names,

@@ -43,7 +43,7 @@ struct EnergyShare {
 /// The names of those domains of a window.
 [[nodiscard]] std::set<std::string> shared_domains(const MeasuredWindow& window);
 /// Energy of those domains of a window that have these names, together; absent where a part of it
-/// is not known.
+/// is not known, or there are no names. Where it is there, its `energy` is.
 [[nodiscard]] std::optional<MeasuredEnergy> shared_energy(const MeasuredWindow& window,
                                                           const std::vector<std::string>& names,
                                                           TimePoint from, TimePoint to);

@@ -121,7 +121,7 @@ void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& e
     if (!seen.energy_note.empty()) return;
     const IdleRange idle = kept.baseline->power();
     seen.energy_note = baseline_text(*kept.baseline);
-    const Joules measured = seen.measured->energy.value_or(Joules(0.0));
+    const Joules measured = *seen.measured->energy;
     if (measured < idle.low * seen.wall) {
       seen.energy_note = below_idle_text(seen.energy_note);
       return;
@@ -145,11 +145,10 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
   std::string text =
       fmt::format("{} of CPU time in {}\n", to_text(seen.users.cpu), to_text(seen.wall));
   if (seen.measured) {
-    text += with_doubts(fmt::format("{} measured ({})",
-                                    to_text(seen.measured->energy.value_or(Joules(0.0)),
-                                            seen.measured->uncertainty),
-                                    fmt::join(seen.covers, ", ")),
-                        seen.measured->flags);
+    text += with_doubts(
+        fmt::format("{} measured ({})", to_text(*seen.measured->energy, seen.measured->uncertainty),
+                    fmt::join(seen.covers, ", ")),
+        seen.measured->flags);
     if (seen.idle) text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
     text += fmt::format("\n  {}\n", seen.energy_note);
   } else if (seen.estimate) {
