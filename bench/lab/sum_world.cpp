@@ -11,6 +11,7 @@
 #include "base/numbers/reservoir.hpp"
 #include "runs/run_cost.hpp"
 #include "runs/run_sum.hpp"
+#include "sampling/counters/seen_end.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::lab {
@@ -21,9 +22,6 @@ using std::chrono::nanoseconds;
 /// By how much boards of one kind differ in their pace.
 constexpr double kBetweenCounters = 0.1;
 constexpr double kBetweenGauges = 0.01;
-constexpr double kIdlePowerW = 60.0;
-constexpr double kBusyPowerW = 240.0;
-constexpr double kBurstPowerW = 400.0;
 
 nanoseconds of_seconds(double seconds) { return nanoseconds(std::llround(seconds * 1e9)); }
 
@@ -73,7 +71,8 @@ struct RunSums {
   double energy_j = 0.0;
   std::vector<SummedRun> runs{};  ///< of one board
   UncertaintySum errors{};        ///< of all boards before it
-  bool is_flagged = false;
+  bool is_in_step = false;
+  bool is_unseen = false;
 };
 
 /// Where runs of one board are in its updates. In seconds.
@@ -103,6 +102,22 @@ RunTiming timing_in_step(const SumCell& cell, double update_s, std::size_t run, 
 RunTiming timing_at_random(const SumCell& cell, Random& random, const RunTiming& before) {
   return {.start_s = before.start_s + before.length_s + random.exponential(cell.window_s),
           .length_s = cell.window_s * (1.0 + 0.05 * random.uniform(-1.0, 1.0))};
+}
+
+/// As `wattle run` does after the end.
+void read_on(Reader& reader, double end_s, double update_s, double length_s) {
+  constexpr double kOfUpdate = 0.1;
+  constexpr double kLongestS = 0.25;
+  const double until_s = end_s + std::min(length_s / 2.0, kLongestS);
+  const auto shown = [&] { return reader.history().last()->ticks; };
+  std::size_t updates = 0;
+  std::uint64_t ticks = shown();
+  for (double at_s = end_s + kOfUpdate * update_s; at_s < until_s && updates < SeenEnd::kUpdates;
+       at_s += kOfUpdate * update_s) {
+    reader.read(at_s);
+    if (shown() != ticks) ++updates;
+    ticks = shown();
+  }
 }
 
 /// What is measured of one run.
@@ -136,6 +151,7 @@ MeasuredRun measured_run(const SumCell& cell, const Machine& machine, const Load
   for (double at_s = begin_s + pace_s; at_s < end_s; at_s += pace_s) reader.read(at_s);
   reader.read(end_s);
   const std::optional<Boundary> last = reader.history().last();
+  if (cell.is_read_on) read_on(reader, end_s, update_s, timing.length_s);
   const TimePoint begin = World::time_point(begin_s);
   const TimePoint end = is_counter ? last->at : World::time_point(end_s);
   MeasuredRun run;
@@ -144,8 +160,9 @@ MeasuredRun measured_run(const SumCell& cell, const Machine& machine, const Load
     figure = counter_energy(reader.history(), {begin, end, first, last});
     run.raw_j = described.scale() * static_cast<double>(last->ticks - first->ticks);
   } else {
-    figure = gauge_energy(reader.history(), begin, end);
-    run.raw_j = figure.energy.value_or(Joules()).si();
+    figure = gauge_energy(reader.history(), begin, end, end);
+    const EnergyFigure shown = gauge_energy(reader.history(), begin, end);
+    run.raw_j = shown.energy.value_or(Joules()).si();
   }
   run.truth_j = world.energy_j(begin, end);
   EnergyReport report{.total = {.energy = figure.energy,
@@ -191,81 +208,17 @@ void add_board(const SumCell& cell, std::size_t board, Random& random, RunSums& 
   }
   const RunSum sum = sum_of_runs(std::exchange(sums.runs, {}), kMostFalse);
   sums.errors.add(sum.uncertainty, sum.common);
-  sums.is_flagged = sums.is_flagged || sum.is_in_step;
-}
-
-Load step(double before_w, double during_w) {
-  return {.name = "step",
-          .shape = Waveform::constant(during_w),
-          .outside = Waveform::constant(before_w)};
-}
-
-/// Runs whose last updates are unlike the rest.
-Load transient(double window_s, double update_s) {
-  constexpr double kNever = 1e6;
-  const double burst_s = 0.95 * window_s - 1.5 * update_s;
-  return {.name = "transient",
-          .shape = Waveform::repeated({{0.0, kBusyPowerW}, {burst_s, kBurstPowerW}}, kNever),
-          .outside = Waveform::constant(kIdlePowerW)};
-}
-
-struct Kind {
-  std::string_view name;
-  std::vector<Load> loads;
-};
-
-std::vector<Kind> kinds(double window_s, double update_s) {
-  const Waveform random = Waveform::noise(kIdlePowerW, kBurstPowerW, window_s / 8.0, 7);
-  Load work = {.name = "random", .shape = random, .most_delay_s = 1000.0 * window_s};
-  work.outside = Waveform::constant(kIdlePowerW);
-  const Waveform bursts =
-      Waveform::bursts(kIdlePowerW, kBurstPowerW, 3.0 * update_s, 2.0 * update_s, 11);
-  const Load anyway = {.name = "bursts", .shape = bursts, .most_delay_s = 1000.0 * window_s};
-  return {{"bursts", {anyway}},
-          {"steps", {step(kIdlePowerW, kBusyPowerW)}},
-          {"falls", {step(kBusyPowerW, kIdlePowerW)}},
-          {"steady", {step(kBusyPowerW, kBusyPowerW)}},
-          {"random", {work}},
-          {"mixed", {step(kIdlePowerW, kBusyPowerW), step(kBusyPowerW, kIdlePowerW)}},
-          {"transients", {transient(window_s, update_s)}}};
-}
-
-struct SummedSensor {
-  std::string_view name;
-  Machine machine;
-  double window_s;
-};
-
-std::vector<SummedSensor> sensors() {
-  const CounterModel package = {.name = "package",
-                                .domain = Domain::package(0),
-                                .update = {.mean_s = 1e-3, .spread_s = 0.04e-3}};
-  const CounterModel gpu = {.name = "GPU",
-                            .domain = Domain::nvidia_gpu(0),
-                            .update = {.mean_s = 0.1, .spread_s = 0.001},
-                            .tick_j = 1e-3,
-                            .unit_j = 1e-3};
-  const GaugeModel quarter = {
-      .name = "25 of 100 ms", .update = {.mean_s = 0.1, .spread_s = 0.001}, .window_s = 0.025};
-  const GaugeModel whole = {
-      .name = "95 of 100 ms", .update = {.mean_s = 0.1, .spread_s = 0.001}, .window_s = 0.095};
-  CounterModel pausing = package;
-  pausing.pause_s = 0.015;
-  pausing.between_pauses_s = 0.07;
-  return {{"RAPL, 10 ms", {.name = "package", .counter = package}, 0.01},
-          {"RAPL, 1 s", {.name = "package", .counter = package}, 1.0},
-          {"RAPL pausing for 15 ms, 1 s", {.name = "package", .counter = pausing}, 1.0},
-          {"GPU counter, 0.5 s", {.name = "GPU", .counter = gpu}, 0.5},
-          {"25 of 100 ms, 1 s", {.name = "GPU", .gauge = quarter}, 1.0},
-          {"95 of 100 ms, 1 s", {.name = "GPU", .gauge = whole}, 1.0}};
+  sums.is_in_step = sums.is_in_step || sum.is_in_step;
+  sums.is_unseen = sums.is_unseen || sum.is_unseen;
 }
 
 }  // namespace
 
 std::string SumCell::name() const {
   const char* how = is_followed ? "followed" : is_read_before ? "read before" : "not read before";
-  return fmt::format("{}, {}, {} runs, {} boards, {}{}{}", sensor, kind, runs, boards, how,
-                     is_observed ? "" : ", published interval", is_in_step ? ", in step" : "");
+  return fmt::format("{}, {}, {} runs, {} boards, {}{}{}{}", sensor, kind, runs, boards, how,
+                     is_read_on ? " and on" : "", is_observed ? "" : ", published interval",
+                     is_in_step ? ", in step" : "");
 }
 
 std::string_view SumCell::limit() const {
@@ -273,56 +226,13 @@ std::string_view SumCell::limit() const {
   if (kind == "falls" && !is_read_before && !is_followed) {
     return "more than twice the power of the run was drawn before it, and nobody looked";
   }
-  if (kind == "transients" && !is_followed) return "the power changed after the last reading";
+  if (kind == "transients" && !is_followed && !is_read_on)
+    return "the power changed after the last reading";
   if (machine.counter->pause_s > 0.0) {
     if (!is_observed) return "nobody saw that it pauses";
     if (kind == "falls") return "in a pause it did not show the higher power before the run";
   }
   return {};
-}
-
-std::vector<SumCell> sum_cells(std::size_t most_runs) {
-  std::vector<SumCell> cells;
-  for (const SummedSensor& sensor : sensors()) {
-    const bool is_counter = sensor.machine.counter.has_value();
-    const double update_s =
-        is_counter ? sensor.machine.counter->update.mean_s : sensor.machine.gauge->update.mean_s;
-    const bool pauses = is_counter && sensor.machine.counter->pause_s > 0.0;
-    for (const Kind& kind : kinds(sensor.window_s, update_s)) {
-      for (std::size_t runs = 1; runs <= most_runs; runs *= 10) {
-        SumCell cell{.sensor = sensor.name,
-                     .kind = kind.name,
-                     .machine = sensor.machine,
-                     .loads = kind.loads,
-                     .window_s = sensor.window_s,
-                     .runs = runs};
-        cells.push_back(cell);
-        cell.is_in_step = true;
-        if (runs > 1 && !pauses) cells.push_back(cell);
-        cell.is_in_step = false;
-        if (!is_counter) continue;
-        cell.is_followed = true;
-        cells.push_back(cell);
-        cell.is_followed = false;
-        cell.is_observed = false;
-        cells.push_back(cell);
-        cell.is_read_before = false;
-        cells.push_back(cell);
-      }
-    }
-    for (const Kind& kind : kinds(sensor.window_s, update_s)) {
-      SumCell boards{.sensor = sensor.name,
-                     .kind = kind.name,
-                     .machine = sensor.machine,
-                     .loads = kind.loads,
-                     .window_s = sensor.window_s,
-                     .boards = 64};
-      cells.push_back(boards);
-      boards.is_observed = false;
-      if (is_counter) cells.push_back(boards);
-    }
-  }
-  return cells;
 }
 
 SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t seed) {
@@ -338,7 +248,8 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
     const double half_width_j = sums.errors.uncertainty().si();
     const double error_j = sums.energy_j - sums.truth_j;
     if (std::abs(error_j) <= half_width_j) result.coverage += 1.0;
-    if (sums.is_flagged) result.flagged += 1.0;
+    if (sums.is_in_step) result.in_step += 1.0;
+    if (sums.is_unseen) result.unseen += 1.0;
     result.mean_error += error_j / sums.truth_j;
     result.mean_error_of_raw += (sums.raw_j - sums.truth_j) / sums.truth_j;
     raw_errors.push_back(std::abs(sums.raw_j - sums.truth_j) / sums.truth_j);
@@ -346,7 +257,8 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
   }
   const auto count = static_cast<double>(trials);
   result.coverage /= count;
-  result.flagged /= count;
+  result.in_step /= count;
+  result.unseen /= count;
   result.mean_error /= count;
   result.mean_error_of_raw /= count;
   result.median_half_width = wattle::quantile<double>(wattle::sorted<double>(half_widths), 0.5);

@@ -25,6 +25,8 @@ struct SumCell {
   bool is_read_before = true;
   /// The counter is read at its own pace, from 10 updates before the begin.
   bool is_followed = false;
+  /// The counter is read on after the end, as `wattle run` does (see `reading_on`).
+  bool is_read_on = false;
   /// Its update interval was observed; otherwise what is published is believed.
   bool is_observed = true;
   /// All runs start, and end, at the same phases of the sensor's updates.
@@ -46,7 +48,8 @@ struct SumResult {
   double mean_error = 0.0;         ///< signed
   double mean_error_of_raw = 0.0;  ///< the same of what the sensors show, added up
   double p95_of_raw = 0.0;         ///< of its size
-  double flagged = 0.0;            ///< of all trials: `in_step`
+  double in_step = 0.0;            ///< of all trials: the flag `in_step`
+  double unseen = 0.0;             ///< the same: `ends_unseen`
   /// How much wider the ± is than that.
   [[nodiscard]] double width() const noexcept { return median_half_width / p95_of_raw; }
 };

@@ -35,15 +35,16 @@ enum class Flag : std::uint8_t {
   stuck,             ///< the counter did not move though it must have: the energy is unknown
   coverage_unknown,  ///< how much of the time the sensor sees is not known
   in_step,           ///< a sum of runs in step with a sensor's updates: their errors add up
+  ends_unseen,       ///< a sum of runs around whose ends a counter did not show the power
 };
 
 /// The names of the flags, in the order of `Flag`: as they stand in every report.
-inline constexpr std::array<std::string_view, 17> kFlagNames = {
+inline constexpr std::array<std::string_view, 18> kFlagNames = {
     "wrapped",          "reset",         "ambiguous", "implausible",
     "short_window",     "gap",           "lost",      "late",
     "partial_coverage", "disagrees",     "zero",      "estimated",
     "unaligned",        "clock_stepped", "stuck",     "coverage_unknown",
-    "in_step"};
+    "in_step",          "ends_unseen"};
 
 /// A set of flags. Threads: a value type.
 class Flags {

@@ -101,6 +101,7 @@ inline constexpr auto kFigurePower =
 inline constexpr auto kFigureSource =
     std::tuple(Field("coverage", &EnergyFigure::coverage), Field("update_s", &EnergyFigure::update),
                Field("update_is_observed", &EnergyFigure::update_is_observed),
+               Field("ends_are_seen", &EnergyFigure::ends_are_seen),
                Field("alternatives", &EnergyFigure::alternatives));
 
 inline constexpr auto kDomainName =

@@ -148,12 +148,20 @@ void set_errors(NodeReport& node, const std::vector<const NamedRecord*>& chosen,
   const RunSum sum = sum_of_runs(std::move(runs), most_false);
   node.uncertainty = sum.uncertainty;
   node.common = sum.common;
-  if (!sum.is_in_step) return;
-  node.flags.set(Flag::in_step);
-  notes.push_back(
-      fmt::format("{}: the runs are in step with the updates of a sensor, so that their "
-                  "errors add up; start them at random times",
-                  printable(node.name)));
+  if (sum.is_in_step) {
+    node.flags.set(Flag::in_step);
+    notes.push_back(
+        fmt::format("{}: the runs are in step with the updates of a sensor, so that their "
+                    "errors add up; start them at random times",
+                    printable(node.name)));
+  }
+  if (sum.is_unseen) {
+    node.flags.set(Flag::ends_unseen);
+    notes.push_back(fmt::format(
+        "{}: the power just before the start or the end of the runs was not seen: their "
+        "sum may be off by more than its ±; longer runs have less of that",
+        printable(node.name)));
+  }
 }
 
 NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*>& runs,

@@ -116,6 +116,21 @@ void move_to_in_step(SummedRun& run, UpdateBand band, double& in_step_j) {
   }
 }
 
+/// 0 of a sensor that showed what happened around the ends, and of a gauge: its ± has that.
+Joules unseen_around_ends(const EnergyFigure& figure, Seconds update) noexcept {
+  constexpr double kTimesThePower = 4.0;
+  constexpr double kMeanAge = 0.5;
+  if (figure.ends_are_seen || figure.method != Method::counter) return {};
+  const Watts power = figure.mean.value_or(Watts());
+  return kTimesThePower * (power * (kMeanAge * update));
+}
+
+/// More than runs of this number hide in their ±, and more than shows.
+bool is_material(Joules unseen, Joules uncertainty, Joules energy) noexcept {
+  constexpr double kThatShows = 1e-3;
+  return unseen > std::max(uncertainty, kThatShows * energy);
+}
+
 UpdateBand band_of(const EnergyFigure& figure, Seconds update) noexcept {
   const bool is_near = figure.update_is_observed || figure.method == Method::integrated;
   const double off = is_near ? kOfObserved : kBetweenBoards;
@@ -132,12 +147,14 @@ SummedRun summed_run(const Report& record) {
   SummedRun run{.started_unix_s = record.started_unix_s,
                 .ended_unix_s = record.ended_unix_s,
                 .uncertainty = total.uncertainty,
-                .common = total.common};
+                .common = total.common,
+                .energy = total.energy.value_or(Joules())};
   for (const DomainFigure& domain : record.energy.domains) {
     const EnergyFigure& figure = domain.figure;
     if (!counts_in_total(domain.domain.kind()) || !figure.energy) continue;
     const Seconds update = figure.update.value_or(Seconds(0));
     if (!(update >= kShortestUpdate && update <= kLongestUpdate)) continue;
+    run.unseen = run.unseen + unseen_around_ends(figure, update);
     const double independent_j2 =
         std::pow(figure.uncertainty.si(), 2.0) - std::pow(figure.common.si(), 2.0);
     run.sensors.push_back({.updates = band_of(figure, update),
@@ -187,9 +204,16 @@ RunSum sum_of_runs(std::vector<SummedRun> runs, double most_false) {
     }
   }
   UncertaintySum errors;
-  for (const SummedRun& run : runs) errors.add(run.uncertainty, run.common);
+  Joules energy;
+  Joules unseen;
+  for (const SummedRun& run : runs) {
+    errors.add(run.uncertainty, run.common);
+    energy += run.energy;
+    unseen += run.unseen;
+  }
   sum.common = errors.common();
   sum.uncertainty = Joules(std::hypot(errors.uncertainty().si(), in_step_j));
+  sum.is_unseen = runs.size() > 1 && is_material(unseen, sum.uncertainty, energy);
   return sum;
 }
 

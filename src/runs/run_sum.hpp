@@ -32,6 +32,10 @@ struct SummedRun {
   double ended_unix_s = 0.0;
   Joules uncertainty{};  ///< k = 2, of its total
   Joules common{};       ///< of that, what comes back
+  Joules energy{};
+  /// The most that counters may have shown late of what was drawn just before the start and the
+  /// end, where that was not seen: four times the power of the run, for the mean age of an update.
+  Joules unseen{};
   std::vector<SensorPart> sensors{};
 };
 
@@ -40,6 +44,9 @@ struct RunSum {
   Joules uncertainty{};
   Joules common{};
   bool is_in_step = false;
+  /// Counters may have shown more than the uncertainty late, or more than it too early, and that
+  /// is more than a thousandth of the energy.
+  bool is_unseen = false;
 };
 
 /// A run as it is added up. Sensors whose update interval is not known have no part.

@@ -124,7 +124,7 @@ EnergyFigure domain_energy(const History* counter, std::span<const History* cons
     figures.push_back(counter_energy(*counter, seen));
   }
   for (const History* gauge : gauges) {
-    figures.push_back(gauge_energy(*gauge, window.begin, window.end));
+    figures.push_back(gauge_energy(*gauge, window.begin, window.end, window.work_read_until));
   }
   return best_energy(std::move(figures));
 }

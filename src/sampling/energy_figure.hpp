@@ -41,6 +41,9 @@ struct EnergyFigure {
   /// How often its sensor is renewed, as it was believed; absent if that is not known.
   std::optional<Seconds> update{};
   bool update_is_observed = false;  ///< on this very sensor; otherwise it is what is published
+  /// The readings of its sensor have the power just before the start, and just before the end.
+  /// Otherwise many such energies can have an error in common that their ± does not hold.
+  bool ends_are_seen = false;
   Flags flags;
   std::vector<AlternativeEnergy> alternatives{};
 

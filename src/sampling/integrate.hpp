@@ -23,6 +23,10 @@ struct EnergyWindow {
   std::optional<Boundary> last{};
   /// Just before the start, as another sensor shows it.
   std::optional<Watts> power_before{};
+  /// When all had been read at the end of work that starts and ends with the window. A change of
+  /// the power around the start took place there, and values that were read later than this are
+  /// not of the work. Absent of any other window.
+  std::optional<TimePoint> work_read_until{};
 };
 
 /// From a counter. The time before its first and after its last reading is unknown.
@@ -32,11 +36,12 @@ struct EnergyWindow {
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
 /// that are known to be means are moved back by half the time they are the mean of, and by how late
 /// they are on average; for those that overlap see `overlapping_energy`, for averages of an unknown
-/// filter `filtered_energy`. A window of at most 1000
-/// samples costs as many readings as it holds; the cost of a longer one does not depend on its
+/// filter `filtered_energy`; of work see `EnergyWindow` and `lacking_of_work`. A window of at most
+/// 1000 samples costs as many readings as it holds; the cost of a longer one does not depend on its
 /// length except for the gaps in it.
-[[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
-                                                      TimePoint end);
+[[nodiscard]] WATTLE_EXPORT EnergyFigure
+gauge_energy(const History& history, TimePoint begin, TimePoint end,
+             std::optional<TimePoint> work_read_until = {});
 
 /// The flags of how much of the time a gauge sees: a part of it, or nobody knows how much. None for
 /// one that sees all of it.

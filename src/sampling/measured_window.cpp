@@ -7,8 +7,11 @@
 
 namespace wattle {
 
-MeasuredWindow::MeasuredWindow(Readings& readings)
-    : readings_(readings), shown_(readings.no_capture()), interval_began_(readings.clock().now()) {
+MeasuredWindow::MeasuredWindow(Readings& readings, bool is_of_work)
+    : readings_(readings),
+      is_of_work_(is_of_work),
+      shown_(readings.no_capture()),
+      interval_began_(readings.clock().now()) {
   for (const Domain& domain : readings.domains()) parts_.push_back({.domain = domain});
 }
 
@@ -51,6 +54,7 @@ void MeasuredWindow::end_interval(TimePoint at, IntervalKind interval) noexcept 
 
 bool MeasuredWindow::read_lanes(TimePoint deadline, Lanes lanes) {
   const bool all = readings_.read_lanes(shown_, deadline, lanes);
+  lanes_read_at_ = readings_.clock().now();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     DomainWindow& part = parts_[i];
     if (!readings_.may_block(i)) continue;
@@ -91,12 +95,17 @@ std::optional<Watts> MeasuredWindow::max_uncertainty(std::size_t place) const {
 }
 
 std::vector<DomainFigure> MeasuredWindow::figures(TimePoint begin, TimePoint end) const {
+  const auto work_read_until =
+      is_of_work_ ? std::optional(lanes_read_at_.value_or(end)) : std::nullopt;
   std::vector<DomainFigure> figures;
   figures.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const DomainWindow& part = parts_[i];
-    EnergyFigure figure =
-        readings_.energy(i, {.begin = begin, .end = end, .first = part.first, .last = part.last});
+    EnergyFigure figure = readings_.energy(i, {.begin = begin,
+                                               .end = end,
+                                               .first = part.first,
+                                               .last = part.last,
+                                               .work_read_until = work_read_until});
     // The peak of a counter that does not move is not 0.
     if (!figure.flags.has(Flag::stuck)) {
       figure.max = part.intervals.max();

@@ -13,8 +13,8 @@ namespace wattle {
 /// From the first `read` to the last it measures one window. Threads: one at a time.
 class MeasuredWindow {
  public:
-  /// `readings` outlives it.
-  explicit MeasuredWindow(Readings& readings);
+  /// `readings` outlives it. `is_of_work`: see `EnergyWindow::work_read_until`.
+  explicit MeasuredWindow(Readings& readings, bool is_of_work = false);
 
   /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
   /// intervals of `max` and `interval_power` ends with it.
@@ -62,6 +62,8 @@ class MeasuredWindow {
   [[nodiscard]] std::optional<Watts> max_uncertainty(std::size_t place) const;
 
   Readings& readings_;
+  bool is_of_work_;
+  std::optional<TimePoint> lanes_read_at_{};  ///< when they had answered last
   std::vector<DomainWindow> parts_;
   Capture shown_;  ///< reused
   bool has_begun_ = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sampling/read_on.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/files/usage_units.hpp"
 #include "usage/gpu/gpu_usage.hpp"
@@ -29,7 +30,7 @@ void UsageObservation::open() {
   if (readings_) return;  // a start that failed: the threads stay stopped
   lists_since_ = clock_.now();
   readings_ = std::make_unique<Readings>(std::move(sensors_), clock_, options_.readings);
-  window_ = std::make_unique<MeasuredWindow>(*readings_);
+  window_ = std::make_unique<MeasuredWindow>(*readings_, options_.is_of_command);
   SummedGpus summed = summed_gpus();
   included_gpus_ = static_cast<unsigned>(std::ranges::count(summed.included, true));
   gpus_ = std::make_unique<GpuMonitor>(*readings_, std::move(summed));
@@ -162,14 +163,22 @@ void UsageObservation::end_processes(const TrackerCost& all) {
   is_running_ = false;
   read(false, all);  // the counters first, as near to the end as possible
   ended_ = now;
+  read_on(*readings_, longest_reading_on());
   // A command that has ended was not waited for yet: its times are still in /proc.
   if (tree_) sample_tree(true, all);
   statistics_.end();
 }
 
+/// None but of a command.
+nanoseconds UsageObservation::longest_reading_on() const noexcept {
+  constexpr nanoseconds kLongest = std::chrono::milliseconds(250);
+  return options_.is_of_command ? std::min((ended_ - began_) / 2, kLongest) : nanoseconds(0);
+}
+
 void UsageObservation::end_devices(TimePoint deadline, Lanes lanes) {
   (void)window_->read_lanes(deadline, lanes);
   sample_gpus();
+  read_lanes_on(*readings_, longest_reading_on());
 }
 
 void UsageObservation::stop_devices() {

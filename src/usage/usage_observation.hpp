@@ -56,6 +56,9 @@ struct UsageObservationOptions {
   /// The least time between two records in the usage file; 0: one at the start, and one per row.
   std::chrono::nanoseconds usage_period{0};
   bool has_own_cost = false;  ///< `usage` reports `set_own_cpu`
+  /// The work that is measured is a command, which starts and ends with the window. After its end
+  /// counters are read on, for at most half of what it took.
+  bool is_of_command = false;
 };
 
 /// `begin`, then `sample` any number of times, and `end`; or the parts of these, for callers that
@@ -138,6 +141,7 @@ class UsageObservation {
 
  private:
   void begin_tree(const TrackerCost& others);
+  [[nodiscard]] std::chrono::nanoseconds longest_reading_on() const noexcept;
   void begin_files();
   void sample_tree(bool all, const TrackerCost& cost);
   void sample_gpus();

@@ -38,6 +38,7 @@ UsageObservationOptions observed(InstrumentOptions& options) {
   observed.units = std::move(options.units);
   observed.files = std::move(options.files);
   observed.usage_period = kUsagePeriod;
+  observed.is_of_command = true;
   return observed;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sampling/counters/counter_lag.hpp"
+#include "sampling/counters/power_near_end.hpp"
 #include "sampling/history.hpp"
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
@@ -106,74 +107,6 @@ std::optional<Ends> ends_of(const History& history, const EnergyWindow& window) 
   Ends ends{.first = *first, .last = *last};
   ends.last.at = stopped_at(history, ends);
   return ends;
-}
-
-/// Mean power between two times that lie between readings.
-std::optional<Watts> mean_power(const History& history, TimePoint begin, TimePoint end) noexcept {
-  if (end <= begin) return std::nullopt;
-  const std::optional<double> ticks = history.values().ticks_between(begin, end);
-  if (!ticks) return std::nullopt;
-  return joules(history.channel(), *ticks) / Seconds(end - begin);
-}
-
-/// By how much the mean power changes from the interval between two readings in which `end` lies to
-/// the intervals around it. Where nothing is known of these, it could change by all it is.
-Watts change_between_readings(const History& history, const Boundary& end) noexcept {
-  const Timeline& values = history.values();
-  const auto [before, after] = values.at(end.at);
-  if (!before || !after) return Watts(0.0);
-  const Channel& channel = history.channel();
-  const auto power = [&](const StoredReading& from, const StoredReading& to) {
-    const Seconds length = to.first_seen - from.first_seen;
-    return joules(channel, static_cast<double>(to.raw - from.raw)) / length;
-  };
-  const Watts here = power(*before, *after);
-  const auto earlier = values.at(before->first_seen - nanoseconds(1)).before;
-  const auto later = values.at(after->first_seen).after;
-  if (!earlier && !later) return here;
-  const auto change = [&](Watts other) { return Watts(std::abs((other - here).si())); };
-  return std::max(earlier ? change(power(*earlier, *before)) : Watts(0.0),
-                  later ? change(power(*after, *later)) : Watts(0.0));
-}
-
-/// How far off a line between two readings can be at `end`. Over less than a few updates of the
-/// counter the power is noise.
-Joules interpolation_bound(const History& history, const Boundary& end,
-                           nanoseconds few_updates) noexcept {
-  if (end.bracket == nanoseconds(0)) return Joules(0.0);
-  const auto earlier = mean_power(history, end.at - few_updates, end.at);
-  const auto later = mean_power(history, end.at, end.at + few_updates);
-  const Watts change = end.bracket <= few_updates && earlier && later
-                           ? Watts(std::abs((*later - *earlier).si()))
-                           : change_between_readings(history, end);
-  return change * Seconds(end.bracket);
-}
-
-/// True if the counter was read in between, not only around it.
-bool is_read_between(const History& history, TimePoint begin, TimePoint end) noexcept {
-  constexpr nanoseconds kQuantum = std::chrono::microseconds(1);  // of the times in a timeline
-  const auto last = history.values().at(end - 2 * kQuantum).before;
-  return last && last->first_seen > begin + kQuantum;
-}
-
-/// The power after `at`, or before it where `sign` is -1, over a few updates of the counter: where
-/// it changed there, the highest mean that the updates allow, as it may have been higher still
-/// since the last one.
-std::optional<Watts> power_beside(const History& history, TimePoint at, int sign) noexcept {
-  const auto far_end = [&](int updates) {
-    return at + sign * updates * history.channel().update.p99;
-  };
-  const auto mean = [&](int updates) {
-    const TimePoint other = far_end(updates);
-    return mean_power(history, std::min(at, other), std::max(at, other));
-  };
-  std::optional<Watts> highest = mean(kNearUpdates);
-  const TimePoint other = far_end(kNearUpdates);
-  if (!is_read_between(history, std::min(at, other), std::max(at, other))) return highest;
-  for (int updates = 1; updates < kNearUpdates; ++updates) {
-    highest = std::max(highest, mean(updates));
-  }
-  return highest;
 }
 
 /// The power next to the ends, over a few updates of the counter.
@@ -301,6 +234,22 @@ void extend_to_window(const EnergyWindow& window, Ends& ends) noexcept {
   }
 }
 
+/// The lag of a window, all of it known. Where the counter was read on after the end, what it did
+/// not show there is added to `energy`.
+CounterLag take_lag(const History& history, const EnergyWindow& window, const Ends& ends,
+                    Joules& energy, CounterWindowFacts& facts) {
+  const std::optional<SeenEnd> seen = seen_end(history, ends.last);
+  const CounterLag lag = counter_lag(history, window, ends.first, ends.last, energy, seen);
+  // Energy spent during the age of the first reading was spent before the start.
+  facts.power_at_begin = lag.power_before.value_or(facts.power_at_begin);
+  if (!lag.has_seen_end) return lag;
+  energy = energy + seen->unseen;
+  facts.power_before_end = seen->power_after;
+  facts.end_half_width = std::max(facts.end_half_width, seen->bracket / 2);
+  facts.end_interpolation = Joules();
+  return lag;
+}
+
 /// Without what was spent there, by the power next to the ends: which could be all wrong.
 Joules subtract_outside(const TimeOutside& beyond, Joules energy,
                         CounterWindowFacts& facts) noexcept {
@@ -365,15 +314,15 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
   }
   Joules energy = joules(channel, ticks);
   if (afterwards) {
+    figure.ends_are_seen = true;
     figure.uncertainty = interpolated_uncertainty(history, *ends, energy / Seconds(known));
   } else {
     CounterWindowFacts facts = facts_of(history, *ends, energy, known);
     const bool is_whole = inside.unknown == nanoseconds(0);
     const CounterLag lag =
-        is_whole ? counter_lag(history, window, ends->first, ends->last, energy) : CounterLag{};
+        is_whole ? take_lag(history, window, *ends, energy, facts) : CounterLag{};
     figure.common = lag.common;
-    // Energy spent during the age of the first reading was spent before the start.
-    facts.power_at_begin = lag.power_before.value_or(facts.power_at_begin);
+    figure.ends_are_seen = lag.ends_are_seen;
     if (beyond.before + beyond.after > nanoseconds(0)) {
       const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));
       known = known - beyond.before - beyond.after;

@@ -99,6 +99,17 @@ nanoseconds standstill_at(const History& history, const Boundary& end) noexcept 
   return other ? end.at - other->first_seen : kNeverSeen * (end.at - since->first_seen);
 }
 
+/// As it was seen after the end, where it was not observed before.
+UpdateInterval update_of(const History& history, const std::optional<SeenEnd>& seen) noexcept {
+  constexpr int kPaused = 2;  // times what is published: one of the intervals was a pause
+  UpdateInterval update = history.channel().update;
+  if (update.is_observed || pauses(update) || !seen) return update;
+  if (seen->interval > kPaused * update.mean) return update;
+  update.mean = seen->interval;
+  update.is_observed = true;
+  return update;
+}
+
 }  // namespace
 
 Joules standstill_bound(const History& history, const Boundary& end, Watts mean) noexcept {
@@ -113,8 +124,8 @@ Joules standstill_bound(const History& history, const Boundary& end, Watts mean)
 }
 
 CounterLag counter_lag(const History& history, const EnergyWindow& window, const Boundary& first,
-                       const Boundary& last, Joules energy) {
-  const UpdateInterval& update = history.channel().update;
+                       const Boundary& last, Joules energy, const std::optional<SeenEnd>& seen) {
+  const UpdateInterval update = update_of(history, seen);
   const Seconds age(mean_age(update));
   const Seconds length(last.at - first.at);
   if (age <= Seconds(0)) return {};
@@ -125,16 +136,30 @@ CounterLag counter_lag(const History& history, const EnergyWindow& window, const
     const Watts highest = std::max({at_end.value_or(mean), mean, before.value_or(Watts())});
     return {.common = Joules() - highest * age, .power_before = before};
   }
-  // Without a power at the end: that of the window itself, which includes the bias.
-  const Joules bias = at_end ? (*before - *at_end) * age
-                             : (*before * age - energy * (age / length)) / (1.0 - age / length);
+  const Joules bias = seen     ? *before * age
+                      : at_end ? (*before - *at_end) * age
+                               // That of the window itself, which includes the bias.
+                               : (*before * age - energy * (age / length)) / (1.0 - age / length);
+  CounterLag lag{.common = kOfPublished * bias, .has_seen_end = seen.has_value()};
+  if (seen) {
+    // Its sign is not known: that of the bias, so that they do not cancel.
+    const Watts change = seen->power_after - at_end.value_or(energy / length);
+    lag.common = lag.common + Joules(kLeftOfBias * std::abs((change * age).si()));
+  }
   // For a counter that pauses, the power over a few updates is right on average only.
-  if (pauses(update)) return {.common = kOfPublished * bias};
-  if (!update.is_observed) return {.common = kOfPublished * bias, .power_before = before};
-  CounterLag lag{.bias = bias, .common = kLeftOfBias * bias, .power_before = before};
+  if (pauses(update)) {
+    if (seen) lag.bias = bias;
+    return lag;
+  }
+  lag.power_before = before;
+  lag.ends_are_seen = lag.has_seen_end;
+  if (!update.is_observed) return lag;
+  lag.bias = bias;
+  lag.common = lag.common + (kLeftOfBias - kOfPublished) * bias;
   const std::optional<Watts> change_before = late_change(history, first);
-  const std::optional<Watts> change_at_end = late_change(history, last);
+  const std::optional<Watts> change_at_end = seen ? Watts() : late_change(history, last);
   if (change_before && change_at_end) {
+    lag.ends_are_seen = true;
     lag.common = lag.common + 2.0 * ((*change_before - *change_at_end) * age);
   }
   return lag;

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "sampling/counters/seen_end.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle {
@@ -17,6 +18,8 @@ struct CounterLag {
   Joules bias{};    ///< to be subtracted: known from what was seen
   Joules common{};  ///< of what is left, the part that comes back in each such window
   std::optional<Watts> power_before{};  ///< just before the start
+  bool has_seen_end = false;            ///< `seen` was used: what the end lacks is in the energy
+  bool ends_are_seen = false;  ///< nothing can have happened around the ends that is not in here
 };
 
 /// A counter shows the energy up to its last update, a mean age E[a] ago (uncertainty.hpp). So a
@@ -43,10 +46,15 @@ struct CounterLag {
 /// common, for the larger of the powers at both ends, as if nothing had been drawn before. That
 /// holds up to twice that power.
 ///
+/// Where the counter was read on after the end (`seen`) and P_before is known, nothing is lacking
+/// there but a tenth of E[a] (P_end - P_after): the power may change later than the command ends.
+/// Then b = E[a] P_before, and E[a] is that of the updates that were seen.
+///
 /// `first`, `last`: what the counter showed at both ends, read directly. `energy`: from the one to
 /// the other, all of it known. bench/lab/sum_world.hpp measures all of this.
 [[nodiscard]] CounterLag counter_lag(const History& history, const EnergyWindow& window,
-                                     const Boundary& first, const Boundary& last, Joules energy);
+                                     const Boundary& first, const Boundary& last, Joules energy,
+                                     const std::optional<SeenEnd>& seen);
 
 /// The energy that a counter may lack, or have too much, because it had stopped for a while when it
 /// was read at `end`; 0 where the readings before show no longer standstill than usual, or there

@@ -12,6 +12,7 @@
 #include "sampling/gauges/gauge_kernel.hpp"
 #include "sampling/gauges/gauge_spread.hpp"
 #include "sampling/gauges/overlapping_gauge.hpp"
+#include "sampling/gauges/work_start.hpp"
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
 
@@ -46,7 +47,7 @@ TimePoint known_from(const History& history, TimePoint time) noexcept {
 /// The spread of a long window: from the readings next to its ends, and the squares of the changes
 /// in between, which the timeline sums up.
 GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint begin,
-                           TimePoint end, nanoseconds near) {
+                           TimePoint end, nanoseconds near, TimePoint until) {
   struct Added {
     TimePoint first_seen;
     Uint128 changes;
@@ -72,7 +73,7 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
   const nanoseconds between = positive(end_from - begin_until);
   bool is_first = true;
   history.values().for_each_change(
-      end_from, end + near, [&](const StoredReading& reading, Uint128 changes) {
+      end_from, until, [&](const StoredReading& reading, Uint128 changes) {
         // The known time can start so late that both ends see the same readings.
         if (last && reading.first_seen <= last->first_seen) return;
         if (is_first && last) {
@@ -85,37 +86,45 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
   return spread;
 }
 
-/// `near`: how far from an end what a value says can be from.
-GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
+/// `near`: how far from an end what a value says can be from. `last`: later readings do not count.
+GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near,
+                      TimePoint last) {
   const double scale = history.channel().scale();
-  const TimePoint newest = std::min(end, history.values().newest().value_or(end));
+  const TimePoint until = std::min(end + near, last);
+  const TimePoint newest = std::min({end, last, history.values().newest().value_or(end)});
   const bool is_long = newest - begin > kMostSamples * history.spacing();
   GaugeSpread spread(begin + near, newest - near, history.spacing(), history.period(), !is_long);
-  if (is_long) return spread_of_long(history, spread, begin, newest, near);
+  if (is_long)
+    return spread_of_long(history, spread, begin, newest, near, std::min(newest + near, until));
   const auto add = [&](const StoredReading& reading) {
     spread.add(reading, scale * static_cast<double>(reading.raw));
   };
   const TimePoint first = begin - near;
   const auto held = history.values().at(first).before;
   if (held && held->last_confirmed + history.hold() >= first) add(*held);
-  history.values().for_each(first, end + near, add);
+  history.values().for_each(first, until, add);
   return spread;
 }
 
 /// The end of a window that is moved back by `lag`, without a value yet: nothing waits for the
 /// means that will cover it. The newest value is used for it.
 struct UnseenTail {
-  nanoseconds length{0};  ///< beyond the time for which the value is valid
+  nanoseconds length{0};
   std::uint64_t raw = 0;
+  bool is_estimated = false;  ///< beyond the time for which the value is valid
 };
 
-UnseenTail unseen_tail(const History& history, TimePoint begin, TimePoint end,
-                       nanoseconds lag) noexcept {
-  const auto [last, next] = history.values().at(end + lag);
-  if (!last || next) return {};
-  const TimePoint believed_until = last->last_confirmed + history.valid_for();
+/// `last`: values that were read later do not count.
+UnseenTail unseen_tail(const History& history, TimePoint begin, TimePoint end, nanoseconds lag,
+                       TimePoint last) noexcept {
+  const auto [held, next] = history.values().at(std::min(end + lag, last));
+  if (!held || (next && next->first_seen <= last)) return {};
+  const TimePoint believed_until = held->last_confirmed + history.valid_for();
   if (believed_until < end) return {};
-  return {.length = positive(end + lag - std::max(believed_until, begin + lag)), .raw = last->raw};
+  const TimePoint from = std::min(believed_until, last);
+  return {.length = positive(end + lag - std::max(from, begin + lag)),
+          .raw = held->raw,
+          .is_estimated = believed_until < end + lag};
 }
 
 /// The time before unknown intervals in which a value was not confirmed by another reading. 0 where
@@ -246,13 +255,15 @@ void add_uncertainty(EnergyFigure& figure, const Channel& channel, const GaugePa
 /// The same of a history. `lag`: by how much values are moved back; 0 where their averaging window
 /// is unknown.
 void add_uncertainty(EnergyFigure& figure, const History& history, TimePoint begin, TimePoint end,
-                     nanoseconds lag, const std::optional<OverlappingEnergy>& ends) {
+                     nanoseconds lag, TimePoint last,
+                     const std::optional<OverlappingEnergy>& ends) {
   const GaugeKernel kernel = kernel_of(history.channel().gauge);
   const GaugeSpread spread =
-      spread_of(history, begin + lag, end + lag, history.spacing() + kernel.width);
+      spread_of(history, begin + lag, end + lag, history.spacing() + kernel.width, last);
   const auto [shown, later] = history.values().at(end + lag);
+  const bool has_later = later || (shown && shown->last_confirmed > end + lag);
   const SeenValues values = {.is_moved = lag > nanoseconds(0),
-                             .is_open = !later && !(shown && shown->last_confirmed > end + lag),
+                             .is_open = !has_later || last < end + lag,
                              .held_only = held_only(history, begin, end)};
   add_uncertainty(figure, history.channel(), pace_of(history), spread, values, ends);
 }
@@ -287,11 +298,13 @@ Flags coverage_flags(const History& gauge) noexcept {
   return figure.flags;
 }
 
-EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end) {
+EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end,
+                          std::optional<TimePoint> work_read_until) {
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::integrated,
                       .metric = channel.metric,
-                      .quantity = to_string(channel.metric)};
+                      .quantity = to_string(channel.metric),
+                      .ends_are_seen = true};
   set_update(figure, channel.update);
   const nanoseconds length = positive(end - begin);
   const GaugeKernel kernel = kernel_of(channel.gauge);
@@ -305,13 +318,14 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   if (overlapping) lag = pace_of(history).lateness_range() / 2;
 
   figure.flags = history.condition(begin, end).flags;
-  GaugeWindow seen = history.gauge_window(begin + lag, end + lag);
-  const UnseenTail tail = unseen_tail(history, begin, end, lag);
-  if (tail.length > nanoseconds(0)) {
-    seen.raw_ns += Uint128{tail.raw} * static_cast<std::uint64_t>(tail.length.count());
-    seen.known += tail.length;
-    figure.flags.set(Flag::estimated);
-  }
+  // For the end of work its last value is better than those that show what comes then.
+  const TimePoint last = work_read_until.value_or(TimePoint::max());
+  GaugeWindow seen =
+      history.gauge_window(begin + lag, std::max(begin + lag, std::min(end + lag, last)));
+  const UnseenTail tail = unseen_tail(history, begin, end, lag, last);
+  seen.raw_ns += Uint128{tail.raw} * static_cast<std::uint64_t>(tail.length.count());
+  seen.known += tail.length;
+  if (tail.length > nanoseconds(0) && tail.is_estimated) figure.flags.set(Flag::estimated);
   figure.known = seen.known;
   // The lane goes on reading: the known time may have grown since.
   figure.unknown = positive(length - seen.known);
@@ -320,6 +334,10 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
 
   const double raw_s = static_cast<double>(seen.raw_ns) / 1e9;
   figure.energy = Joules(channel.scale() * raw_s);
+  if (work_read_until && !overlapping) {
+    *figure.energy += lacking_of_work(history, kernel, begin, end, lag);
+    figure.energy = std::max(*figure.energy, Joules());
+  }
   figure.mean = *figure.energy / Seconds(seen.known);
   if (seen.raw_ns == 0) figure.flags.set(Flag::zero);
   if (overlapping) {
@@ -335,7 +353,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
     figure.uncertainty = filtered.uncertainty;
     figure.common = filtered.common;
   } else {
-    add_uncertainty(figure, history, begin, end, lag, overlapping);
+    add_uncertainty(figure, history, begin, end, lag, last, overlapping);
   }
   bound(figure, length < spacing);
   return figure;

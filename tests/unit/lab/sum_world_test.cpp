@@ -36,7 +36,7 @@ TEST(SumOfRunsInStep, IsHeldByItsUncertaintyAndFlagged) {
     cell.runs = 40;
     const SumResult result = simulate_sums(cell, kFewTrials, 1);
     EXPECT_GE(result.coverage, 0.95) << cell.name();
-    EXPECT_EQ(result.flagged, 1.0) << cell.name();
+    EXPECT_EQ(result.in_step, 1.0) << cell.name();
   }
 }
 
@@ -44,7 +44,7 @@ TEST(SumOfRunsAtRandom, IsNotTakenForOneInStep) {
   for (const std::string_view sensor : {"RAPL, 10 ms", "GPU counter, 0.5 s", "25 of 100 ms, 1 s"}) {
     SumCell cell = cell_of(sensor, "steps");
     cell.runs = 20;
-    EXPECT_LE(simulate_sums(cell, 400, 1).flagged, 0.02) << sensor;
+    EXPECT_LE(simulate_sums(cell, 400, 1).in_step, 0.02) << sensor;
   }
 }
 
@@ -54,6 +54,43 @@ TEST(SumOfEqualRuns, IsFiveTimesNearerTheTruthWhereThePowerBeforeWasSeen) {
     cell.runs = 100;
     const SumResult result = simulate_sums(cell, kTrials, 1);
     EXPECT_LE(5.0 * std::abs(result.mean_error), std::abs(result.mean_error_of_raw)) << sensor;
+  }
+}
+
+TEST(SumOfEqualRuns, IsFiveTimesNearerTheTruthWhereCountersAreReadOn) {
+  for (const std::string_view sensor : {"RAPL, 10 ms", "GPU counter, 0.5 s"}) {
+    for (const std::string_view kind : {"steps", "falls", "random", "transients"}) {
+      SumCell cell = cell_of(sensor, kind);
+      cell.runs = 100;
+      cell.is_observed = false;
+      cell.is_read_on = true;
+      const SumResult result = simulate_sums(cell, 40, 1);
+      EXPECT_LE(5.0 * std::abs(result.mean_error), std::abs(result.mean_error_of_raw))
+          << cell.name();
+      EXPECT_GE(result.coverage, 0.95) << cell.name();
+      EXPECT_EQ(result.unseen, 0.0) << cell.name();
+    }
+  }
+}
+
+TEST(SumOfEqualRuns, IsFiveTimesNearerTheTruthWithGauges) {
+  for (const std::string_view sensor : {"25 of 100 ms, 1 s", "95 of 100 ms, 1 s"}) {
+    for (const std::string_view kind : {"steps", "falls", "transients"}) {
+      SumCell cell = cell_of(sensor, kind);
+      cell.runs = 100;
+      const SumResult result = simulate_sums(cell, 40, 1);
+      EXPECT_LE(5.0 * std::abs(result.mean_error), std::abs(result.mean_error_of_raw))
+          << cell.name();
+    }
+  }
+}
+
+TEST(SumOfUnseenRuns, IsFlaggedWhereItsUncertaintyIsNotPromised) {
+  for (SumCell& cell : sum_cells(1)) {
+    const bool is_long = cell.sensor == "RAPL, 1 s" || cell.boards > 1;
+    if (cell.limit().empty() || is_long || cell.machine.counter->pause_s > 0.0) continue;
+    cell.runs = 30;
+    EXPECT_EQ(simulate_sums(cell, 10, 1).unseen, 1.0) << cell.name();
   }
 }
 

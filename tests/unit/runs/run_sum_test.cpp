@@ -104,6 +104,39 @@ TEST(SumOfRuns, OfFewRunsOrOfUnknownSensorsIsNeverInStep) {
   EXPECT_FALSE(sum_of_runs({}, kMostFalse).is_in_step);
 }
 
+/// Runs of 100 J, each ±5 J, around whose ends counters may not have shown `unseen`.
+std::vector<SummedRun> runs_with_unseen(Joules unseen, std::size_t count) {
+  std::vector<SummedRun> runs = runs_every(0.45, count);
+  for (SummedRun& run : runs) {
+    run.energy = Joules(100.0);
+    run.unseen = unseen;
+  }
+  return runs;
+}
+
+TEST(SumOfRuns, IsUnseenWhereItsUncertaintyDoesNotHoldWhatCountersDidNotShow) {
+  EXPECT_FALSE(sum_of_runs(runs_with_unseen(Joules(4.0), 1), kMostFalse).is_unseen);
+  EXPECT_TRUE(sum_of_runs(runs_with_unseen(Joules(4.0), 20), kMostFalse).is_unseen);
+}
+
+TEST(SumOfRuns, IsNotUnseenForWhatDoesNotShow) {
+  std::vector<SummedRun> runs = runs_with_unseen(Joules(0.05), 20);
+  for (SummedRun& run : runs) run.uncertainty = run.common = Joules();
+  EXPECT_FALSE(sum_of_runs(runs, kMostFalse).is_unseen) << "half a thousandth";
+}
+
+TEST(SummedRun, HasNothingUnseenOfACounterThatWasReadOnAndOfAGauge) {
+  Report record;
+  EnergyFigure figure{.energy = Joules(100.0), .mean = Watts(100.0), .update = Seconds(0.1)};
+  record.energy.domains.push_back({.domain = Domain::nvidia_gpu(0), .figure = figure});
+  EXPECT_NEAR(summed_run(record).unseen.si(), 4.0 * 0.05 * 100.0, 1e-9);
+  record.energy.domains[0].figure.ends_are_seen = true;
+  EXPECT_EQ(summed_run(record).unseen, Joules());
+  record.energy.domains[0].figure.ends_are_seen = false;
+  record.energy.domains[0].figure.method = Method::integrated;
+  EXPECT_EQ(summed_run(record).unseen, Joules());
+}
+
 TEST(SummedRun, IgnoresUpdatesThatNoSensorHas) {
   for (const double update_s : {0.0, -1.0, 1e-300, 1e300, std::nan("")}) {
     Report record;

@@ -39,7 +39,7 @@ class SteppedRun {
     for (unsigned i = 1; i <= 10; ++i) history_.read(3ms + i * 10ms, 60 + 1000 * i);
   }
   [[nodiscard]] CounterLag lag(const EnergyWindow& window = {kBegin + 3ms, kBegin + 103ms}) const {
-    return counter_lag(*history_, window, first_, (*history_).last().value(), Joules(10.0));
+    return counter_lag(*history_, window, first_, (*history_).last().value(), Joules(10.0), {});
   }
 
  private:
@@ -81,7 +81,7 @@ TEST(CounterLag, IsNotInThePowerOfAWindowWithoutReadings) {
   // 100 W for 4 ms, of which the last half millisecond is not shown: 0.01 + 0.35 J.
   history.read(7ms, 420);
   const CounterLag lag = counter_lag(*history, {kBegin + 3ms, kBegin + 7ms}, first,
-                                     history->last().value(), Joules(0.36));
+                                     history->last().value(), Joules(0.36), {});
   EXPECT_NEAR(0.36 - lag.bias.si(), 0.4, 1e-9);
 }
 
