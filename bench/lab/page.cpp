@@ -89,9 +89,10 @@ such pauses and keeps them, and a lane that reads at the counter's pace sees the
 this sensor, or is only published. Sums of 100 such runs hold it in 12 to 98 of 100 trials.
 
 **Sums** of runs, boards and intervals are marked in the tables of [sums.md](sums.md) where their ± is not promised, or is
-more than three times as wide as the error. Two kinds are in no reading, so that no flag can show them: runs that draw less than
+more than three times as wide as the error. Two kinds are in no reading: runs that draw less than
 half of what was drawn just before them, where nobody read that (0 to 3 of 100 trials), and runs whose power changes after
-the last reading, the same way in each (2 to 88).
+the last reading, the same way in each (2 to 88). `wattle run` reads before the start and on after the end; sums of runs
+that were not read so, or ended too soon, are flagged `ends_unseen`.
 
 **An external meter** names most wrong sensors, but not all: which, how many, and why, is in
 [calibration.md](calibration.md#how-often-it-is-right).
