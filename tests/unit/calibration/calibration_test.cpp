@@ -45,7 +45,7 @@ double truth_of(const MeterWorld& world, const std::vector<std::string>& names) 
 Outcomes outcomes_of(const MeterWorldOptions& options) {
   Outcomes outcomes;
   for (std::uint64_t seed = 0; seed < worlds(); ++seed) {
-    const MeterWorld world = meter_world(seed, options);
+    const MeterWorld world = meter_world(test::kFirstWorld + seed, options);
     const MeterCalibration result = calibrated(world.meter, world.domains, kNear);
     outcomes.worlds += 1.0;
     bool is_named = false;

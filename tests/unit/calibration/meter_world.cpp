@@ -69,6 +69,56 @@ double mean_of(const Course& course, double from_s, double to_s) {
   return sum / static_cast<double>(last - first);
 }
 
+/// A course as a meter sees it. Threads: a value type.
+struct MeterOptics {
+  double window_s = 0.0;
+  double filter_s = 0.0;  ///< a filter of first order
+
+  [[nodiscard]] Course filtered(const Course& course) const {
+    Course filtered = course;
+    for (std::size_t i = 1; i < course.size() && filter_s > 0.0; ++i) {
+      filtered[i] = filtered[i - 1] + (course[i] - filtered[i - 1]) * kTick / filter_s;
+    }
+    return filtered;
+  }
+};
+
+/// The truth of the rows at `times_s`. `courses`: each device at the meter; `wrong`: what the
+/// wrong sensor shows less.
+std::vector<MeterRowTruth> row_truths(const std::vector<double>& times_s, const MeterOptics& optics,
+                                      const std::vector<Course>& courses, const Course& wrong,
+                                      double digit_w, double period_s) {
+  constexpr double kReach = 0.02;  // seconds: times are known to this
+  constexpr double kOfSensor = 0.005;
+  constexpr double kInterval = 0.1;
+  std::vector<Course> seen;
+  seen.reserve(courses.size());
+  for (const Course& course : courses) seen.push_back(optics.filtered(course));
+  const Course unseen = optics.filtered(wrong);
+  const double mean_over_s = std::max({kInterval, optics.window_s, 2.0 * optics.filter_s});
+  const double jitter_s = std::hypot(0.02 * period_s, kReach);
+  std::vector<MeterRowTruth> rows;
+  for (const double time_s : times_s) {
+    MeterRowTruth& row = rows.emplace_back(MeterRowTruth{.time_s = time_s});
+    const double from_s = time_s - optics.window_s;
+    row.unseen_w = mean_of(unseen, from_s, time_s);
+    double sum_w = 0.0;
+    double change_w = 0.0;
+    double squares = digit_w * digit_w / 12.0;
+    for (const Course& one : seen) {
+      row.devices_w.push_back(mean_of(one, from_s, time_s));
+      const double power_w = row.devices_w.back();
+      sum_w += power_w;
+      change_w += mean_of(one, from_s + kReach, time_s + kReach) -
+                  mean_of(one, from_s - kReach, time_s - kReach);
+      squares += kOfSensor * kOfSensor * power_w * power_w * kInterval / mean_over_s;
+    }
+    const double shaken_w = change_w / (2.0 * kReach) * jitter_s;
+    row.error_w = std::sqrt(squares + shaken_w * shaken_w + 0.002 * 0.002 * sum_w * sum_w);
+  }
+  return rows;
+}
+
 /// A load that repeats faster than the sensor's values, on half of the time.
 void add_fast_load(Dice& dice, Course& course, double period_s, double depth_w) {
   double left_s = 0.0;
@@ -133,12 +183,14 @@ MeterWorld meter_world(std::uint64_t seed, const MeterWorldOptions& options) {
   const double filter_s = dice.between(0.0, 1.0) < 0.5 ? 0.0 : dice.between(0.1, 1.5);
   world.shift_s = dice.between(-5.0, 5.0);
   const double digit_w = dice.between(0.0, 1.0) < 0.5 ? 0.1 : 1.0;
-  Course filtered = wall;
-  for (std::size_t i = 1; i < ticks && filter_s > 0.0; ++i) {
-    filtered[i] = filtered[i - 1] + (wall[i] - filtered[i - 1]) * kTick / filter_s;
-  }
+  const MeterOptics optics{.window_s = window_s, .filter_s = filter_s};
+  const Course filtered = optics.filtered(wall);
+  std::vector<double> times_s;
   for (double time_s = period_s + dice.between(0.0, period_s);
        time_s < static_cast<double>(ticks) * kTick; time_s += period_s) {
+    if (time_s - window_s > kMargin && time_s < kMargin + options.length_s) {
+      times_s.push_back(time_s);
+    }
     double power_w = mean_of(filtered, time_s - window_s, time_s);
     power_w *= 1.0 + 0.002 * dice.normal();
     if (dice.between(0.0, 1.0) < 0.003) power_w *= 3.0;
@@ -146,6 +198,8 @@ MeterWorld meter_world(std::uint64_t seed, const MeterWorldOptions& options) {
     world.meter.push_back({.time_s = kBegin + time_s + jitter_s + world.shift_s,
                            .power_w = std::round(power_w / digit_w) * digit_w});
   }
+  const double to_meter = meter_gain / efficiency;
+  Course unseen(ticks, 0.0);
   for (std::size_t d = 0; d < kDevices.size(); ++d) {
     const bool is_wrong = options.wrong != WrongSensor::none && d == culprit;
     const double gain = dice.between(0.9, 1.1);
@@ -167,6 +221,11 @@ MeterWorld meter_world(std::uint64_t seed, const MeterWorldOptions& options) {
         if (stuck_w < 0.0) stuck_w = power_w;
         power_w = stuck_w;
       }
+      for (auto i =
+               static_cast<std::size_t>(to_s / kTick) - static_cast<std::size_t>(kInterval / kTick);
+           is_wrong && i < static_cast<std::size_t>(to_s / kTick); ++i) {
+        unseen[i] = to_meter * (truth[d][i] - power_w / (gain * unit));
+      }
       steps.push_back({kBegin + time_s, kBegin + time_s + kInterval, power_w});
     }
     world.domains.push_back({.name = kDevices[d].name, .power = PowerCurve(std::move(steps))});
@@ -174,6 +233,11 @@ MeterWorld meter_world(std::uint64_t seed, const MeterWorldOptions& options) {
                              options.length_s * meter_gain / efficiency);
     if (is_wrong) world.culprit = kDevices[d].name;
   }
+  for (Course& course : truth) {
+    for (double& power_w : course) power_w *= to_meter;
+  }
+  world.rest_w = 0.02 * board_w * to_meter;
+  world.rows = row_truths(times_s, optics, truth, unseen, digit_w, period_s);
   return world;
 }
 
