@@ -112,12 +112,32 @@ double MeterModel::likelihood(const ShownPowers& shown, const MeterTiming& timin
   return likelihood_.of(columns, rows, doubt_w, walk);
 }
 
+std::vector<MeterTiming> MeterModel::other_starts() const {
+  // A wrong sensor may have hidden them. The middle of what the meter sees is known better.
+  const double middle_s = at_.timing.shift_s + at_.timing.window_s / 2.0 + at_.timing.lag_s;
+  std::vector<MeterTiming> starts;
+  for (const double window_s : {0.1 * unit_s_, at_.meter.spacing_s}) {
+    for (const double lag_s : {0.0, 0.5 * unit_s_, unit_s_}) {
+      for (const double more_s : {-0.3, 0.0, 0.3}) {
+        starts.push_back({.shift_s = middle_s - window_s / 2.0 - lag_s + more_s * unit_s_,
+                          .window_s = window_s,
+                          .lag_s = lag_s});
+      }
+    }
+  }
+  return starts;
+}
+
 MeterTiming MeterModel::best_timing(const PossibleFault& fault, double walk) {
   // Hooke and Jeeves. Window and filter change so that the middle of what the meter sees stays.
   constexpr int kHalvings = 4;
   constexpr int kPasses = 2;
   MeterTiming best = at_.timing;
-  const KnownRows rows = rows_of(shown(best, fault));
+  const std::vector<MeterTiming> starts = other_starts();
+  KnownRows rows = rows_of(shown(best, fault));
+  for (const MeterTiming& start : starts) {
+    for (const ShownPower& one : shown(start, fault)) one.restrict(rows);
+  }
   const auto score = [&](const MeterTiming& timing) {
     const ShownPowers shown = this->shown(timing, fault);
     KnownRows known = rows;
@@ -125,6 +145,12 @@ MeterTiming MeterModel::best_timing(const PossibleFault& fault, double walk) {
     return known == rows ? likelihood(shown, timing, fault, rows, walk) : kImpossible;
   };
   double most = score(best);
+  for (const MeterTiming& start : starts) {
+    const double found = score(start);
+    if (found <= most) continue;
+    most = found;
+    best = start;
+  }
   double size_s = std::max(0.1, 0.25 * at_.meter.spacing_s);
   for (int turn = 0; turn < kHalvings * kPasses; ++turn) {
     for (const double by_s : {-size_s, size_s}) {

@@ -1,6 +1,7 @@
 // A meter's power explained by the sensors; one of them may be wrong.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -35,6 +36,8 @@ inline constexpr double kImpossible = -1e9;
 
 /// How much the power that no sensor explains varies, usually: see `RowLikelihood`.
 inline constexpr double kUsualWalk = 0.2;
+/// Those that a search tries.
+inline constexpr std::array kTriedWalks = {kUsualWalk / 6.0, kUsualWalk, 5.0 * kUsualWalk};
 
 /// Threads: one at a time.
 class MeterModel {
@@ -42,10 +45,15 @@ class MeterModel {
   /// `gain_sd`: how well gains are known, before the rows show them.
   MeterModel(const MeterBeside& beside, double gain_sd);
 
+  [[nodiscard]] const MeterRows& meter() const noexcept { return at_.meter; }
   /// A second, or the time between two rows if that is longer: how well such a meter shows times.
   [[nodiscard]] double unit_s() const noexcept { return unit_s_; }
   /// Watts for each of a sensor's unit: 1000 where that is kilowatts.
   [[nodiscard]] double unit(std::size_t domain) const noexcept { return units_[domain]; }
+  /// The clear ones of a sensor.
+  [[nodiscard]] const std::vector<SensorStep>& steps(std::size_t domain) const noexcept {
+    return steps_[domain];
+  }
   [[nodiscard]] ShownPowers shown(const MeterTiming& timing, const PossibleFault& fault) const;
   /// The rows at which all of `shown` is known, and stays so if the timing moves a little.
   [[nodiscard]] KnownRows rows_of(const ShownPowers& shown) const;
@@ -63,6 +71,8 @@ class MeterModel {
 
  private:
   [[nodiscard]] KnownRows safe_rows(const MeterTiming& timing) const;
+  /// For a search, besides `at_.timing`.
+  [[nodiscard]] std::vector<MeterTiming> other_starts() const;
 
   MeterBeside at_;
   double gain_sd_;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 
+#include "calibration/beat_evidence.hpp"
+
 namespace wattle {
 namespace {
 
@@ -44,6 +46,7 @@ class FaultSearch {
                                        const KnownRows& rows);
   [[nodiscard]] SensorSuspicion best_lag(std::size_t domain, const MeterTiming& timing);
   void judge(SensorSuspicion& suspicion, const MeterTiming& without);
+  void judge_beats(SensorSuspicion& suspicion, const BeatEvidence& beats, double right) const;
   void count_steps(SensorSuspicion& suspicion, const MeterTiming& timing, const KnownRows& rows);
 
   const MeterBeside& at_;
@@ -54,7 +57,7 @@ double FaultSearch::best_likelihood(const MeterTiming& timing, const PossibleFau
                                     const KnownRows& rows) {
   const ShownPowers shown = model_.shown(timing, fault);
   double best = kImpossible;
-  for (const double walk : {kUsualWalk / 6.0, kUsualWalk, 5.0 * kUsualWalk}) {
+  for (const double walk : kTriedWalks) {
     best = std::max(best, model_.likelihood(shown, timing, fault, rows, walk));
   }
   return best;
@@ -112,7 +115,21 @@ void FaultSearch::judge(SensorSuspicion& suspicion, const MeterTiming& without) 
   suspicion.evidence = wrong - right;
   // One of many lags fits better by chance.
   if (suspicion.fault.lag_s) suspicion.evidence -= std::log(2.0 * kMostLag / kLagStep);
-  if (!suspicion.fault.lag_s) count_steps(suspicion, best, rows);
+  if (suspicion.fault.lag_s) return;
+  count_steps(suspicion, best, rows);
+  judge_beats(suspicion, beat_evidence(model_, suspicion.fault.domain, best, rows), right);
+}
+
+/// Beats of one size are fewer numbers than free steps, and so are clear where each step is not.
+void FaultSearch::judge_beats(SensorSuspicion& suspicion, const BeatEvidence& beats,
+                              double right) const {
+  SensorSuspicion of_beats = suspicion;
+  of_beats.evidence = std::max(suspicion.evidence, beats.likelihood - right);
+  of_beats.missed_steps = beats.missed_steps;
+  of_beats.clear_steps = model_.steps(suspicion.fault.domain).size();
+  const bool are_clear = beats.likelihood - right >= kLeastEvidence && misses_enough(of_beats);
+  const bool are_better = !misses_enough(suspicion) || suspicion.evidence < of_beats.evidence;
+  if (are_clear && are_better) suspicion = of_beats;
 }
 
 void FaultSearch::count_steps(SensorSuspicion& suspicion, const MeterTiming& timing,

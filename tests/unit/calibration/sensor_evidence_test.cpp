@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "calibration/aligned_faults.hpp"
 #include "meter_world.hpp"
@@ -81,6 +82,29 @@ TEST(SensorEvidence, TakesManySensorsToBeRight) {
   plain.faults.resize(domains.size());
   const FaultyAlignment found = with_faults(world.meter, std::move(plain), kShifts);
   EXPECT_EQ(found.faults[0].lag_s, 0.0);
+}
+
+/// True where the search accuses the wrong sensor of steps that the meter does not see.
+bool is_culprit_unrelated(const MeterWorld& world) {
+  const MeterAlignment at = aligned(world.meter, world.domains, kShifts);
+  if (!at.problem.empty()) return false;
+  const auto found =
+      clear_suspicion(sensor_suspicions({at.rows, world.domains, at.timing, at.gains}));
+  return found && !found->fault.lag_s && world.domains[found->fault.domain].name == world.culprit;
+}
+
+TEST(SensorEvidence, NamesASensorOfSmallBeatsBesideLargeSteps) {
+  // Beats of the memory at a meter with a row each second.
+  for (const std::uint64_t seed : {1078U, 1171U}) {
+    EXPECT_TRUE(is_culprit_unrelated(meter_world(seed, {.wrong = WrongSensor::aliasing}))) << seed;
+  }
+}
+
+TEST(SensorEvidence, FindsTheTimingThatAWrongSensorHides) {
+  // As if the meter took means over 3 to 4 s.
+  for (const std::uint64_t seed : {1049U, 1137U}) {
+    EXPECT_TRUE(is_culprit_unrelated(meter_world(seed, {.wrong = WrongSensor::aliasing}))) << seed;
+  }
 }
 
 TEST(FittedGains, HoldTheTruthWithinTheirErrors) {
