@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "power/power_monitor_impl.hpp"
+#include "sampling/counters/fed_counter.hpp"
 #include "sampling/energy_sum.hpp"
 #include "sampling/integrate.hpp"
 #include "sensors/gpu_selection.hpp"
@@ -188,6 +189,8 @@ EnergyFigure PowerMonitor::Impl::energy_of(const MonitoredGpu& gpu, const PowerW
     if (history == nullptr || !is_asked) continue;
     figures.push_back(gauged(*history, window, kept_since(*history)));
     if (only || is_of_module(domain)) figures.back().quantity = to_string(domain);
+    if (gpu.counter == nullptr || only) continue;
+    add_feed(figures.front(), *gpu.counter, *history, figures.back(), window.end);
   }
   if (window.start == window.end) {  // nothing can be compared in no time
     const auto known =

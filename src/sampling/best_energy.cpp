@@ -4,6 +4,7 @@
 #include <ranges>
 #include <utility>
 
+#include "sampling/counters/fed_counter.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle {
@@ -22,12 +23,15 @@ double combined_uncertainty_j(const EnergyFigure& figure) noexcept {
   return std::hypot(figure.uncertainty.si(), figure.energy.value_or(Joules()).si() * unknown);
 }
 
+/// A counter does, unless it is known to add up what a gauge shows.
 bool covers_all_time(const EnergyFigure& figure) noexcept {
-  return !misses_time(figure.coverage.value_or(0.0));
+  const double unless_known = figure.method == Method::counter ? 1.0 : 0.0;
+  return !misses_time(figure.coverage.value_or(unless_known));
 }
 
 bool is_full_counter(const EnergyFigure& figure) noexcept {
-  return figure.method == Method::counter && !figure.flags.has(Flag::short_window);
+  return figure.method == Method::counter && !figure.flags.has(Flag::short_window) &&
+         covers_all_time(figure);
 }
 
 bool is_nonzero(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
@@ -88,9 +92,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   std::ranges::stable_sort(figures, {}, combined_uncertainty_j);
   // A gauge that misses time does not show it in its values, nor in its uncertainty.
   if (std::ranges::any_of(figures, is_full_counter)) {
-    std::ranges::stable_partition(figures, [](const EnergyFigure& figure) {
-      return figure.method == Method::counter || covers_all_time(figure);
-    });
+    std::ranges::stable_partition(figures, covers_all_time);
   }
   const auto first_measured = std::ranges::find_if_not(figures, is_average);
   if (first_measured != figures.end() && precedes_averages(*first_measured)) {
@@ -125,6 +127,8 @@ EnergyFigure domain_energy(const History* counter, std::span<const History* cons
   }
   for (const History* gauge : gauges) {
     figures.push_back(gauge_energy(*gauge, window.begin, window.end, window.work_read_until));
+    if (counter == nullptr) continue;
+    add_feed(figures.front(), *counter, *gauge, figures.back(), window.end);
   }
   return best_energy(std::move(figures));
 }

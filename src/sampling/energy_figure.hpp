@@ -26,10 +26,11 @@ struct EnergyFigure {
   /// Sum over the time that is known: a lower bound where `unknown` is above 0. Absent
   /// where nothing is known.
   std::optional<Joules> energy;
-  Joules uncertainty;         ///< of the measuring process, k = 2
-  Joules common{};            ///< the part of that which comes back (see `MeasuredEnergy`)
-  Seconds known{0};           ///< time inside the window whose energy is known
-  Seconds unknown{0};         ///< the rest of it
+  Joules uncertainty;           ///< of the measuring process, k = 2
+  Joules common{};              ///< the part of that which comes back (see `MeasuredEnergy`)
+  Joules unseen_uncertainty{};  ///< the part of it for the time that a gauge does not see
+  Seconds known{0};             ///< time inside the window whose energy is known
+  Seconds unknown{0};           ///< the rest of it
   std::optional<Watts> mean;  ///< over the known time; absent where that is shorter than an update
   std::optional<Watts> max;   ///< highest mean over one interval; absent under two intervals
   std::optional<Watts> max_uncertainty{};  ///< of it, k = 2; absent where it is not known

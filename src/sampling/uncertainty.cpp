@@ -85,6 +85,14 @@ Joules aligned_counter_uncertainty(const AlignedWindowFacts& window) noexcept {
   return Joules(kCoverageFactor * std::sqrt(updates + waited + rounding));
 }
 
+Joules unseen_uncertainty(const GaugeWindowFacts& window) noexcept {
+  const double coverage = std::min(window.coverage, 1.0);
+  const double spacing_s = Seconds(window.spacing).count();
+  const double unseen = square(spacing_s) * unseen_part(coverage) * window.scatter_w2;
+  const double looked_away = square(window.mean.si() * spacing_s * (1.0 - coverage)) / 24.0;
+  return Joules(kCoverageFactor * std::sqrt(unseen + looked_away));
+}
+
 Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double spacing_s = Seconds(window.spacing).count();
   const double mean_of_s = Seconds(window.window).count();
@@ -96,8 +104,6 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double end_w2 = square(window.change_at_end.si());
   const double edges_w2 = square(window.change_at_begin.si()) + end_w2;
 
-  const double unseen = square(spacing_s) * unseen_part(coverage) * window.scatter_w2;
-  const double looked_away = square(mean_w * spacing_s * (1.0 - coverage)) / 24.0;
   const double edges = edges_w2 * (square(spacing_s) * (1.0 + 2.0 * coverage) / 36.0 +
                                    square(late_s) / 3.0 + square(mean_of_s) / 64.0);
   const double delay =
@@ -122,8 +128,9 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double frozen = square(window.fall.si() * Seconds(window.freezes).count()) / 7.5;
   const double believed = square(mean_w * Seconds(window.held_only).count()) / 3.0;
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
-  return Joules(kCoverageFactor * std::sqrt(unseen + looked_away + edges + delay + open + hidden +
-                                            drift + frozen + believed + rounding + window.ends_j2));
+  const double others =
+      edges + delay + open + hidden + drift + frozen + believed + rounding + window.ends_j2;
+  return Joules(std::hypot(unseen_uncertainty(window).si(), kCoverageFactor * std::sqrt(others)));
 }
 
 }  // namespace wattle

@@ -216,4 +216,7 @@ struct GaugeWindowFacts {
 /// uncertainty show that.
 [[nodiscard]] Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept;
 
+/// The part of it for the time between two samples: its first two terms.
+[[nodiscard]] Joules unseen_uncertainty(const GaugeWindowFacts& window) noexcept;
+
 }  // namespace wattle

@@ -54,11 +54,15 @@ struct Generation {
   GaugeFacts usage_before_530;
   GaugeFacts usage_of_530;
   GaugeFacts usage_since;
+  CounterFeed counter_feed = CounterFeed::unknown;
 };
 
 // Both dimensions of the table from "Part-time Power Measurements" (arXiv 2312.02741), as its
 // authors' data have it: github.com/JimZeyuYang/GPU_Power_Benchmark, Overall_Results.xlsx.
-constexpr Generation kHopper = {kQuarter, kAverage, kNoFacts, kNoFacts, kAverage};
+// The counters of an H100 and an H200 showed the mean of a load at the gauge's period that the
+// gauge did not (bench/gpu/examine, driver 580.159). Of no other board with such a gauge is that
+// known.
+constexpr Generation kHopper = {kQuarter, kAverage, kNoFacts, kNoFacts, kAverage, CounterFeed::own};
 constexpr Generation kAmpereAndAda = {kWholeTime, kAverage, kAverage, kWholeTime, kAverage};
 constexpr Generation kA100 = {kQuarterOfA100, kNoFacts, kQuarterOfA100, kQuarterOfA100,
                               kQuarterOfA100};
@@ -177,6 +181,7 @@ GpuFacts known_gpu(std::string_view board, std::optional<unsigned> driver_branch
   facts.instant = line->generation->instant;
   facts.average = line->generation->average;
   facts.usage = usage_of(*line->generation, driver_branch);
+  facts.counter_feed = line->generation->counter_feed;
   return facts;
 }
 

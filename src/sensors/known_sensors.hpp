@@ -87,6 +87,7 @@ struct GpuFacts {
   GaugeFacts usage{};    ///< nvmlDeviceGetPowerUsage, power.draw
   /// The scope of its energy counter.
   Scope energy_scope = Scope::device;
+  CounterFeed counter_feed = CounterFeed::unknown;
 };
 
 /// By the board's name as the driver gives it, "NVIDIA A100-SXM4-80GB"; `driver_branch`: see

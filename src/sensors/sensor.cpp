@@ -37,6 +37,18 @@ std::string_view to_string(Metric metric) noexcept { return entry_of(kMetrics, m
 
 std::string_view unit_of(Metric metric) noexcept { return entry_of(kMetrics, metric).unit; }
 
+std::string_view to_string(CounterFeed feed) noexcept {
+  switch (feed) {
+    case CounterFeed::own:
+      return "own";
+    case CounterFeed::fed:
+      return "fed";
+    case CounterFeed::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 std::string_view to_string(Scope scope) noexcept { return entry_of(kScopes, scope); }
 
 bool is_gpu(const Sensor& sensor) noexcept {

@@ -65,6 +65,15 @@ enum class Scope : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(Scope scope) noexcept;
 
+/// The source of what an energy counter adds up.
+enum class CounterFeed : std::uint8_t {
+  unknown,
+  own,  ///< a sensor of its own, which sees all the time
+  fed,  ///< the values of the power gauge beside it: it sees no more than that
+};
+/// "unknown", "own", "fed".
+[[nodiscard]] std::string_view to_string(CounterFeed feed) noexcept;
+
 /// How a cumulative energy counter behaves: what unwrapping it needs to know.
 struct CounterTraits {
   /// Energy of one tick of the raw integer.
@@ -82,6 +91,7 @@ struct CounterTraits {
   /// The device draws at least this while the machine runs: this distinguishes a stuck counter from
   /// a device at rest. 0 where it may draw nothing.
   Watts least_power{};
+  CounterFeed feed = CounterFeed::unknown;
 
   /// The number of ticks that must not pass between two reads, since energy could be lost unseen;
   /// 0 where any number may.

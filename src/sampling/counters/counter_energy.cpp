@@ -265,6 +265,7 @@ Joules subtract_outside(const TimeOutside& beyond, Joules energy,
 void set_energy(EnergyFigure& figure, const Channel& channel, Joules energy, nanoseconds known,
                 bool is_all_timed) noexcept {
   figure.energy = energy;
+  if (channel.counter.feed == CounterFeed::fed) figure.flags.set(Flag::partial_coverage);
   if (is_all_timed) figure.mean = energy / Seconds(known);
   if (known < channel.update.mean) {
     // The counter may not have been renewed at all: there is a bound, but no power.

@@ -226,29 +226,31 @@ void add_uncertainty(EnergyFigure& figure, const Channel& channel, const GaugePa
       .jitter = pace.period > pace.update ? range / Seconds(spacing) : 0.0,
       .lags = kernel.lags};
   const auto unless_ends = [&](Watts change) { return ends ? Watts() : change; };
-  figure.uncertainty = gauge_uncertainty(
-      {.length = figure.known,
-       .spacing = spacing,
-       .window = kernel.lags ? range : kernel.width,
-       .coverage = seen,
-       .mean = figure.mean.value_or(Watts()),
-       .held_only = values.held_only,
-       .scatter_w2 = spread.scatter_w2(sampling),
-       .change_at_begin = unless_ends(spread.begin_change()),
-       .change_at_end = unless_ends(spread.end_change()),
-       .change_overall = unless_ends(spread.overall_rise()),
-       .lateness = values.is_moved ? nanoseconds(0) : spacing + freezes,
-       .lateness_range = range,
-       .open_end = values.is_open ? pace.update : nanoseconds(0),
-       .change_since = kernel.lags && ends ? ends->power_change_at_end
-                                           : spread.change_since(just_begun) * overlap,
-       .step = Watts(channel.scale()),
-       .variance_w2 = spread.variance_w2(),
-       .drifting_w2 = drifting_changes_w2(pace, kernel, spread, overlap),
-       .overtakes = pace.is_in_step() || !kernel.lags,
-       .fall = spread.fall(),
-       .freezes = std::min(freezes, spread.longest_hold()),
-       .ends_j2 = ends ? ends->ends_j2 : 0.0});
+  const GaugeWindowFacts facts = {.length = figure.known,
+                                  .spacing = spacing,
+                                  .window = kernel.lags ? range : kernel.width,
+                                  .coverage = seen,
+                                  .mean = figure.mean.value_or(Watts()),
+                                  .held_only = values.held_only,
+                                  .scatter_w2 = spread.scatter_w2(sampling),
+                                  .change_at_begin = unless_ends(spread.begin_change()),
+                                  .change_at_end = unless_ends(spread.end_change()),
+                                  .change_overall = unless_ends(spread.overall_rise()),
+                                  .lateness = values.is_moved ? nanoseconds(0) : spacing + freezes,
+                                  .lateness_range = range,
+                                  .open_end = values.is_open ? pace.update : nanoseconds(0),
+                                  .change_since = kernel.lags && ends
+                                                      ? ends->power_change_at_end
+                                                      : spread.change_since(just_begun) * overlap,
+                                  .step = Watts(channel.scale()),
+                                  .variance_w2 = spread.variance_w2(),
+                                  .drifting_w2 = drifting_changes_w2(pace, kernel, spread, overlap),
+                                  .overtakes = pace.is_in_step() || !kernel.lags,
+                                  .fall = spread.fall(),
+                                  .freezes = std::min(freezes, spread.longest_hold()),
+                                  .ends_j2 = ends ? ends->ends_j2 : 0.0};
+  figure.uncertainty = gauge_uncertainty(facts);
+  figure.unseen_uncertainty = unseen_uncertainty(facts);
   figure.common = common_of(kernel, pace, spread, values.is_moved || ends);
 }
 

@@ -180,7 +180,8 @@ class GpuExamination {
       channel.counter = {.tick = Joules(definition.scale),
                          .modulus = 0,
                          .max_power = max_power(api_, gpu_.handle),
-                         .least_power = traits_of(DomainKind::nvidia_gpu).least_power};
+                         .least_power = traits_of(DomainKind::nvidia_gpu).least_power,
+                         .feed = facts_.counter_feed};
       channel.update = kNvmlCounterUpdate;
       channel.scope = facts_.energy_scope;
     }

@@ -74,6 +74,22 @@ TEST(BestEnergy, BelievesAGaugeThatLooksAwayWhereTheCounterHasHardlyMoved) {
   EXPECT_EQ(best_energy({short_counter, glimpsed(1005, 5)}).method, Method::integrated);
 }
 
+/// By a counter that adds up what a gauge shows.
+EnergyFigure fed(double energy_j, double uncertainty_j) {
+  EnergyFigure counter = counted(energy_j, uncertainty_j);
+  counter.coverage = 0.25;
+  counter.flags.set(Flag::partial_coverage);
+  return counter;
+}
+
+TEST(BestEnergy, DoesNotPreferACounterThatIsFedToTheGaugeThatFeedsIt) {
+  EXPECT_EQ(best_energy({fed(1000, 20), glimpsed(1005, 5)}).method, Method::integrated);
+  EXPECT_EQ(best_energy({fed(1000, 5), glimpsed(1005, 20)}).method, Method::counter);
+  EXPECT_EQ(best_energy({fed(1000, 5), counted(1000, 20), glimpsed(1005, 5)}).coverage,
+            std::nullopt)
+      << "but one that sees all the time to both";
+}
+
 TEST(BestEnergy, OfEqualsIsTheFirst) {
   EXPECT_EQ(best_energy({counted(1000, 5), integrated(1000, 5)}).method, Method::counter);
 }

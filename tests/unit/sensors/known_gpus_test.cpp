@@ -69,6 +69,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"---", 550, 0, 0}, Expected{"GeForce RTX 4O90", 550, 0, 0},
                     Expected{"GeForce RTX", 550, 0, 0}));
 
+TEST(KnownGpuFacts, HaveACounterOfItsOwnWhereThatWasMeasured) {
+  EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 580).counter_feed, CounterFeed::own);
+  EXPECT_EQ(known_gpu("NVIDIA H200", 580).counter_feed, CounterFeed::own);
+  EXPECT_EQ(known_gpu("NVIDIA A100-SXM4-80GB", 580).counter_feed, CounterFeed::unknown);
+}
+
 TEST(KnownGpuFacts, SayHowMuchOfTheTimeASensorSees) {
   EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).instant.coverage(), 0.25);
   EXPECT_FALSE(known_gpu("NVIDIA H100 PCIe", 550).average.coverage().has_value())
