@@ -62,6 +62,7 @@ std::string to_json(const std::vector<KeptUpdate>& kept) {
                        {"spread_s", seconds(one.update.spread)},
                        {"p99_s", seconds(one.update.p99)}});
     if (one.window) sensors.back()["window_s"] = seconds(*one.window);
+    if (one.feed != CounterFeed::unknown) sensors.back()["counter"] = to_string(one.feed);
   }
   return dumped({{"schema", kUpdatesSchema}, {"sensors", std::move(sensors)}}) + "\n";
 }
@@ -84,6 +85,11 @@ std::vector<KeptUpdate> parse_updates(std::string_view text) {
     one.update = {.mean = *mean, .spread = *spread, .p99 = *p99, .is_observed = true};
     const auto window = interval_in(object, "window_s");
     if (window && *window > nanoseconds(0) && *window <= *mean) one.window = window;
+    std::string feed;
+    take_member(object, "counter", feed);
+    for (const CounterFeed known : {CounterFeed::own, CounterFeed::fed}) {
+      if (feed == to_string(known)) one.feed = known;
+    }
     kept.push_back(std::move(one));
   });
   return kept;
@@ -111,6 +117,8 @@ std::vector<std::unique_ptr<Sensor>> with_kept_updates(std::vector<std::unique_p
           std::ranges::find(kept, sensor_kind(channel, sensor->device()), &KeptUpdate::sensor);
       if (found == kept.end()) continue;
       channel.update = found->update;
+      const bool is_told = found->feed != CounterFeed::unknown && channel.metric == Metric::energy;
+      if (is_told) channel.counter.feed = found->feed;
       const bool is_open = !channel.gauge.window && !channel.gauge.time_constant;
       if (found->window && is_open && channel.metric == Metric::power_instant) {
         channel.gauge.window = found->window;

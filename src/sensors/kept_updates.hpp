@@ -1,5 +1,6 @@
-// How often the sensors of this machine are renewed, and what part of the time gauges see, as
-// `wattle sensors --measure` found it: kept for later runs, per model and driver.
+// How often the sensors of this machine are renewed, what part of the time gauges see, and whether
+// counters see more than that, as `wattle sensors --measure` found it: kept for later runs, per
+// model and driver.
 #pragma once
 
 #include <chrono>
@@ -19,6 +20,7 @@ struct KeptUpdate {
   UpdateInterval update{};
   /// Gauges: the time that a value is the mean of; absent: not found.
   std::optional<std::chrono::nanoseconds> window{};
+  CounterFeed feed = CounterFeed::unknown;  ///< counters
 };
 
 /// The sensors for which the same interval holds: "nvml energy nvidia_gpu NVIDIA A40 535.104.05".

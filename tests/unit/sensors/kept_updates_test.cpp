@@ -95,6 +95,16 @@ TEST(KeptUpdates, SayWhatAGaugeSeesOfWhichNothingIsPublished) {
   EXPECT_TRUE(channel.update.is_observed);
 }
 
+TEST(KeptUpdates, SayWhetherACounterAddsUpWhatItsGaugeShows) {
+  KeptUpdate counter = kOfA40;
+  for (const CounterFeed feed : {CounterFeed::unknown, CounterFeed::own, CounterFeed::fed}) {
+    counter.feed = feed;
+    const auto sensors = with_kept_updates(one_sensor(), parse_updates(to_json({counter})));
+    EXPECT_EQ(sensors[0]->channels()[0].counter.feed, feed);
+  }
+  EXPECT_THAT(to_json({counter}), testing::HasSubstr(R"("counter":"fed")"));
+}
+
 TEST(KeptUpdates, HaveNoWindowThatIsLongerThanAnUpdate) {
   const KeptUpdate gauge = {.sensor = "nvml power_instant nvidia_gpu NVIDIA A40 535",
                             .update = {.mean = 100ms, .spread = 1ms, .p99 = 103ms},
