@@ -144,6 +144,7 @@ Load at_the_gauges_period() {
 
 constexpr std::string_view kAliased = "load at the gauge's own period";
 constexpr std::string_view kInStep = "load in step with the gauge";
+constexpr std::string_view kFedCounter = "nothing shows what feeds the counter";
 
 using Cells = std::vector<Cell>;
 
@@ -227,6 +228,23 @@ void add_gauge_cells(Cells& cells) {
   }
 }
 
+/// A counter that adds up what the gauge shows: it says that, or that nobody knows. The same beside
+/// one of its own for the load that neither `add_both_cells` has.
+void add_fed_cells(Cells& cells) {
+  const auto add = [&](const Load& load, double window_s, bool is_fed) {
+    cells.push_back({.mode = "both",
+                     .machine = with_counter(gpu_25_100(), is_fed),
+                     .load = load,
+                     .window_s = window_s,
+                     .exempt_from_width = is_fed ? kFedCounter : ""});
+  };
+  const Load near = periodic("square of 104 ms", Waveform::square(200.0, 400.0, 0.104));
+  for (const double window_s : {1.0, 10.0}) {
+    for (const Load& load : gpu_loads(window_s)) add(load, window_s, true);
+    for (const bool is_fed : {false, true}) add(near, window_s, is_fed);
+  }
+}
+
 void add_both_cells(Cells& cells) {
   for (const double window_s : {1.0, 10.0}) {
     for (const Load& load : gpu_loads(window_s)) {
@@ -236,6 +254,7 @@ void add_both_cells(Cells& cells) {
                        .window_s = window_s});
     }
   }
+  add_fed_cells(cells);
   for (const bool is_fed : {false, true}) {
     cells.push_back({.mode = "both",
                      .machine = on_time(with_counter(gpu_25_100(), is_fed)),

@@ -11,6 +11,7 @@
 #include "lab/common_ways.hpp"
 #include "power/monitor_parts.hpp"
 #include "run_monitor/recording.hpp"
+#include "sampling/counters/fed_counter.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::lab {
@@ -70,6 +71,7 @@ class WatchedCounter {
     history_.add(reading);
     if (!first_) first_ = history_.last();
   }
+  [[nodiscard]] const History& history() const noexcept { return history_; }
   [[nodiscard]] EnergyFigure figure(TimePoint begin, TimePoint end) const {
     return counter_energy(history_,
                           {.begin = begin, .end = end, .first = first_, .last = history_.last()});
@@ -134,8 +136,10 @@ Estimate both(World& world, double length_s) {
   });
   const TimePoint begin = World::time_point(begin_s);
   const TimePoint end = World::time_point(end_s);
-  return estimate_of(best_energy({counter.figure(begin, end), gauge_energy(gauge, begin, end)}),
-                     begin, end);
+  EnergyFigure counted = counter.figure(begin, end);
+  const EnergyFigure summed = gauge_energy(gauge, begin, end);
+  add_feed(counted, counter.history(), gauge, summed, end);
+  return estimate_of(best_energy({counted, summed}), begin, end);
 }
 
 /// One channel of a world's sensor. The world outlives it.

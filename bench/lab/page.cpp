@@ -42,8 +42,20 @@ constexpr std::string_view kMisses =
 110 ms, 48 to 52 ms, 20 ms on a gauge of 100 ms), is hidden: it is at the same phase, or nearly so, each
 time the gauge samples. Its values are then as steady as those of a constant load, or change as slowly as
 if the load did: no ± from them can know that they are wrong, but one that is useless under every steady
-load. The same holds for a counter that adds up such values, and that one is not flagged: its readings are those of
-a counter of its own, which does not have this error.
+load.
+
+**A counter that adds up what such a gauge shows** misses what the gauge misses. Of H100 and H200 it is known that theirs does not
+([sensors/nvml.md](sensors/nvml.md)); of other boards nobody has published it. Beside the gauge's values a load that is unsteady shows it: what
+such a counter counts is what they say, from update to update. Then its energy is flagged `partial_coverage`, and has the gauge's ± for
+the time that is not seen. A counter that differs from them has no flag. Where neither shows it is flagged `coverage_unknown`:
+
+- The gauge's values are steady: so are those of a load in step with it. If the counter shows another mean, it is no sum of them.
+- They change a few times only, or the counter was read a few times only. `wattle run` reads it once a second: that takes
+  ten seconds or more of an unsteady load, and 300 updates of the gauge (30 s) are looked at.
+- Not every update of the gauge was read (a V100 renews it every 20 ms).
+
+`wattle sensors --measure --watch-load` finds it out and keeps it. No flag comes where no gauge was read in the window (`EnergyMeter`),
+beside gauges that nobody has described, and from sources that do not show both (a daemon's stream).
 
 Loads that are in step with a gauge otherwise (150, 300, 500 ms) are seen at a few phases, always the
 same. Their values repeat after a few samples, which widens the ± (at 60 ms more than it takes: on a

@@ -188,6 +188,37 @@ Verdict hidden_loads(const Results& results) {
       [](double excess) { return fmt::format("{:.1f} % to spare", -100.0 * excess); });
 }
 
+bool is_fed(const Cell& cell) noexcept { return cell.machine.counter_is_fed; }
+
+/// Its readings are those of a counter of its own, unless the gauge's beside it differ.
+Verdict fed_counters(const Results& results) {
+  constexpr double kLeast = 0.99;
+  constexpr double kCovered = 0.95;
+  return each(
+      results,
+      "a counter that adds up what a gauge shows is flagged `partial_coverage` or "
+      "`coverage_unknown` in at least 99 % of the trials, or covered in 95 %",
+      [](const Cell& cell, const WayResult& way) -> std::optional<double> {
+        if (!way.claims || !is_fed(cell)) return std::nullopt;
+        const double flagged = way.claims->partial_coverage + way.claims->coverage_unknown;
+        return way.claims->coverage >= kCovered ? kLeast - 1.0 : kLeast - flagged;
+      },
+      [](double excess) { return percent_text(kLeast - excess); });
+}
+
+Verdict counters_of_their_own(const Results& results) {
+  constexpr double kMost = 0.01;
+  return each(
+      results, "a counter of its own is flagged `partial_coverage` in at most 1 % of the trials",
+      [](const Cell& cell, const WayResult& way) -> std::optional<double> {
+        if (!way.claims || !cell.machine.counter || !cell.machine.gauge || is_fed(cell)) {
+          return std::nullopt;
+        }
+        return way.claims->partial_coverage - kMost;
+      },
+      [](double excess) { return percent_text(kMost + excess); });
+}
+
 /// Energies that are known without a lab.
 Verdict exact(const Results& results, std::string_view load, double window_s, double true_j) {
   constexpr double kMostJ = 1e-3;
@@ -225,6 +256,8 @@ std::vector<Verdict> judge(const Results& results) {
       part_time_gauge(results, "work, 130 ms square", "work with a period of 130 ms"),
       aliased_load(results),
       hidden_loads(results),
+      fed_counters(results),
+      counters_of_their_own(results),
       exact(results, "constant 100 W", 10.0, 1000.0),
       exact(results, "100 to 300 W after 5 s", 10.0, 2000.0),
       exact(results, "100 to 300 W after 4 s", 8.0, 1600.0),
