@@ -34,6 +34,16 @@ class HeldPower {
     const HeldStep& step = step_at(at_s);
     return step.energy_j + step.power_w * (at_s - step.at_s);
   }
+  /// The time nearest to `at_s` at which a value was seen first, if it is at most `most_s` away.
+  [[nodiscard]] double near_step_s(double at_s, double most_s) const noexcept {
+    const auto after = std::ranges::upper_bound(steps_, at_s, {}, &HeldStep::at_s);
+    double near_s = at_s;
+    if (after != steps_.end() && after->at_s - at_s <= most_s) near_s = after->at_s;
+    if (after == steps_.begin()) return near_s;
+    const double since_s = at_s - std::prev(after)->at_s;
+    const bool is_nearer = near_s == at_s || since_s < near_s - at_s;
+    return since_s <= most_s && is_nearer ? std::prev(after)->at_s : near_s;
+  }
   [[nodiscard]] double highest_w() const noexcept {
     return std::ranges::max_element(steps_, {}, &HeldStep::power_w)->power_w;
   }
@@ -178,6 +188,12 @@ std::vector<FeedPiece> pieces_of(const BothReadings& both, const UpdateChanges& 
   constexpr double kJitterOfUpdates = 0.003;
   constexpr double kWakeUpS = 2e-4;
   const double unseen = unseen_part(std::min(both.coverage, 1.0));
+  // A reader that is late sees an update late: its value holds until the next one is seen.
+  constexpr double kMostLate = 0.1;
+  const auto shown_until_j = [&](const CountedEnergy& counted) {
+    const double at_s = counted.at_s + lag_s;
+    return both.held.energy_j(both.held.near_step_s(at_s, kMostLate * both.spacing_s));
+  };
   std::vector<FeedPiece> pieces;
   pieces.reserve(both.counted.size());
   for (std::size_t i = 1; i < both.counted.size(); ++i) {
@@ -186,10 +202,9 @@ std::vector<FeedPiece> pieces_of(const BothReadings& both, const UpdateChanges& 
     // The newest value holds for one more update.
     constexpr double kOneMore = 1.02;
     if (to.at_s + lag_s > both.end_s + kOneMore * both.spacing_s) break;
-    FeedPiece piece{
-        .counted_j = to.energy_j - from.energy_j,
-        .shown_j = both.held.energy_j(to.at_s + lag_s) - both.held.energy_j(from.at_s + lag_s),
-        .length_s = to.at_s - from.at_s};
+    FeedPiece piece{.counted_j = to.energy_j - from.energy_j,
+                    .shown_j = shown_until_j(to) - shown_until_j(from),
+                    .length_s = to.at_s - from.at_s};
     if (piece.shown_j <= 0.0) continue;
     piece.expected_j2 = unseen * kOfBend * feed_square(both.spacing_s) *
                         changes.bends_w2(from.at_s, to.at_s + both.spacing_s);
