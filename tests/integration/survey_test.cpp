@@ -106,6 +106,7 @@ TEST_F(Survey, SensorsJsonHasItsSchema) {
                   {"costly", false},
                   {"update_interval_s", 0.001},
                   {"alternatives", Json::array()},
+                  {"counter", nullptr},
                   {"tick_j", 1.0 / 65536.0},
                   {"modulus_ticks", 4294967296U},
                   {"max_power_w", 500.0},

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/files/state_folder.hpp"
 #include "base/json/json_write.hpp"
 #include "base/text/facts_text.hpp"
 #include "base/text/quantity.hpp"
@@ -30,6 +29,7 @@
 #include "cli/subcommand.hpp"
 #include "cli/value_option.hpp"
 #include "machine/cross_check.hpp"
+#include "machine/keep_measured.hpp"
 #include "output/output.hpp"
 #include "output/screen.hpp"
 #include "run/measure.hpp"
@@ -72,7 +72,9 @@ std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
 
 Json counter_json(const Channel& channel) {
   const CounterTraits& counter = channel.counter;
-  return {{"tick_j", counter.tick.si()},
+  const bool is_told = counter.feed != CounterFeed::unknown;
+  return {{"counter", is_told ? Json(to_string(counter.feed)) : Json()},
+          {"tick_j", counter.tick.si()},
           {"modulus_ticks", counter.modulus != 0 ? Json(counter.modulus) : Json()},
           {"max_power_w", counter.max_power.si()},
           {"shortest_wrap_s", or_null(shortest_time(counter, counter.modulus))},
@@ -151,8 +153,8 @@ std::string gauge_text(const Channel& assumed, const MeasuredChannel* measured) 
   return text + "\n";
 }
 
-std::string counter_text(const Ways& ways) {
-  const Channel& channel = ways.front();
+std::string counter_text(const Ways& ways, const MeasuredChannel* measured) {
+  const Channel channel = best_known(ways.front(), measured);
   std::string text = fmt::format("{}\tenergy counter, {} a tick, {}\n{}\t  {}: {}\n",
                                  channel.domain.name(), to_text(channel.counter.tick),
                                  reach_text(channel.counter), "", channel.source, channel.place);
@@ -166,13 +168,18 @@ std::string counter_text(const Ways& ways) {
   if (channel.scope == Scope::module) {
     text += fmt::format("{}\t  of the whole module, not added to a total\n", "");
   }
+  if (channel.counter.feed == CounterFeed::fed) {
+    text += fmt::format("{}\t  counter: fed, it adds up what the power gauge shows\n", "");
+  } else if (channel.counter.feed == CounterFeed::own) {
+    text += fmt::format("{}\t  counter: own, it sees all of the time\n", "");
+  }
   return text;
 }
 
 /// `measured`: of the first way; null where it was not measured.
 std::string channel_text(const Ways& ways, const MeasuredChannel* measured) {
   const bool is_counter = ways.front().metric == Metric::energy;
-  std::string text = is_counter ? counter_text(ways) : gauge_text(ways.front(), measured);
+  std::string text = is_counter ? counter_text(ways, measured) : gauge_text(ways.front(), measured);
   if (measured != nullptr) text += measured_text(*measured);
   return text;
 }
@@ -223,7 +230,10 @@ std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<
 
 /// Says that no gauge needs to be watched; empty where one does.
 std::string_view unwatched_text(const std::vector<MeasuredChannel>& measured) {
-  if (std::ranges::any_of(measured, is_window_open, &MeasuredChannel::channel)) return "";
+  const auto was_watched = [](const MeasuredChannel& found) {
+    return found.feed || is_window_open(found.channel);
+  };
+  if (std::ranges::any_of(measured, was_watched)) return "";
   return "\n--watch-load watched nothing: it is known how much of the time each power gauge sees\n";
 }
 
@@ -240,56 +250,6 @@ Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
     }
   }
   return devices;
-}
-
-/// The kinds of the sensors of energy and power, each beside its channel.
-std::vector<std::pair<Channel, std::string>> kinds_of(const std::vector<Survey>& surveys) {
-  std::vector<std::pair<Channel, std::string>> kinds;
-  for (const Survey& found : surveys) {
-    for (const auto& sensor : found.sensors) {
-      for (const Channel& channel : sensor->channels()) {
-        if (!channel.gives_energy()) continue;
-        kinds.emplace_back(channel, sensor_kind(channel, sensor->device()));
-      }
-    }
-  }
-  return kinds;
-}
-
-/// The part that later runs use; absent where there is none.
-std::optional<KeptUpdate> kept_of(const MeasuredChannel& found, const std::string& kind) {
-  if (found.window && found.window->found) {
-    return KeptUpdate{kind, update_of(*found.window->found), window_of(*found.window->found)};
-  }
-  const bool is_known = found.seen && found.seen->doubt == PeriodDoubt::none;
-  if (found.channel.metric != Metric::energy || !is_known) return std::nullopt;
-  return KeptUpdate{kind, found.seen->interval};
-}
-
-/// Keeps how often counters are renewed, and what gauges see, for later runs: what was kept of
-/// others stays. What is printed of that; empty where nothing was found.
-std::string keep(const std::vector<MeasuredChannel>& measured,
-                 const std::vector<std::pair<Channel, std::string>>& kinds) {
-  std::vector<KeptUpdate> kept;
-  for (const auto& [channel, kind] : kinds) {
-    const MeasuredChannel* const found = find(measured, channel);
-    if (found == nullptr || found->channel.source != channel.source) continue;
-    std::optional<KeptUpdate> one = kept_of(*found, kind);
-    const bool is_new = std::ranges::find(kept, kind, &KeptUpdate::sensor) == kept.end();
-    if (one && is_new) kept.push_back(std::move(*one));
-  }
-  if (kept.empty()) return {};
-  for (KeptUpdate& before : kept_updates()) {
-    const bool is_new = std::ranges::find(kept, before.sensor, &KeptUpdate::sensor) == kept.end();
-    if (is_new) kept.push_back(std::move(before));
-  }
-  try {
-    const std::string path = updates_path();
-    put_in_state_folder(path, to_json(kept));
-    return fmt::format("\nkept for later runs: {}\n", path);
-  } catch (const Error& error) {
-    return fmt::format("\nnot kept for later runs: {}\n", printable(error.what()));
-  }
 }
 
 /// The options as they are written.
@@ -350,11 +310,11 @@ int execute(const SensorsOptions& options) {
   std::vector<MeasuredChannel> measured;
   std::string kept;
   if (options.measure) {
-    const auto kinds = kinds_of(surveys);
+    const auto kinds = sensor_kinds(surveys);
     Progress progress("wattle sensors");
     measured =
         measure(surveys, options.watched, [&](std::string_view step) { progress.show(step); });
-    kept = keep(measured, kinds);
+    kept = keep_measured(measured, kinds);
   }
   Json channels = Json::array();
   for (const Ways& ways : quantities) {

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/json/json_write.hpp"
 #include "base/text/quantity.hpp"
+#include "sampling/counters/fed_counter.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::app {
@@ -64,12 +65,14 @@ std::vector<MeasuringPhase> phases_of(const Sensor& sensor, ChannelSet wanted) {
 struct Results {
   std::vector<std::optional<Observation>> seen;
   std::vector<WatchedGauge> gauges{};
+  std::optional<CounterFeed> feed{};
 
   explicit Results(std::size_t channels) : seen(channels) {}
   [[nodiscard]] MeasuredChannel of(std::size_t place, const Channel& channel) const {
     MeasuredChannel found{.channel = channel, .seen = seen[place]};
     const auto gauge = std::ranges::find(gauges, place, &WatchedGauge::channel);
     if (gauge != gauges.end()) found.window = gauge->answer;
+    if (channel.counts_energy()) found.feed = feed;
     return found;
   }
 };
@@ -112,6 +115,15 @@ Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Measuring
     take_results(results, phase, *seen);
   }
   if (watched <= nanoseconds(0)) return results;
+  if (is_feed_open(*sensor)) {
+    const auto watch = [sensor, watched](std::size_t, const auto& is_awaited) {
+      return watch_feed(*sensor, watched, machine_clock(), is_awaited);
+    };
+    const auto feed =
+        call_with_deadline<CounterFeed>(1, kAnswerTime, watch, Patience::renewed).front();
+    results.feed = feed.value_or(CounterFeed::unknown);
+    return results;
+  }
   const auto watch = [sensor, watched](std::size_t, const auto& is_awaited) {
     return watch_gauges(*sensor, watched, machine_clock(), is_awaited);
   };
@@ -144,7 +156,9 @@ nanoseconds length_of(const std::vector<MeasuringPhase>& phases) {
 
 /// For how long the gauges of a sensor are watched: only those that need it are.
 nanoseconds watching(const Sensor& sensor, nanoseconds watched) {
-  const bool is_any = sensor.may_block() && std::ranges::any_of(sensor.channels(), is_window_open);
+  const bool is_any =
+      sensor.may_block() &&
+      (is_feed_open(sensor) || std::ranges::any_of(sensor.channels(), is_window_open));
   return is_any ? watched : nanoseconds(0);
 }
 
@@ -294,6 +308,9 @@ Channel with_discovered(Channel channel, const MeasuredChannel& measured) {
     channel.gauge.coverage = Seconds(window_of(found)) / Seconds(channel.update.mean);
     return channel;
   }
+  if (measured.feed && *measured.feed != CounterFeed::unknown) {
+    channel.counter.feed = *measured.feed;
+  }
   if (!measured.seen) return channel;
   if (measured.seen->interval.known()) channel.update = measured.seen->interval;
   const GaugeFacts facts{.window = channel.gauge.window, .update = channel.update};
@@ -318,6 +335,11 @@ std::string measured_text(const MeasuredChannel& measured) {
   text += fmt::format("a reading takes {}, at most {}\n", fine_text(seen.call),
                       fine_text(seen.longest_call));
   if (measured.window) return text + kIndent + window_text(*measured.window);
+  if (measured.feed == CounterFeed::unknown) {
+    return text + kIndent +
+           "unknown whether it adds up what the power gauge shows: the load was too steady, or in "
+           "step with it\n";
+  }
   if (is_window_open(measured.channel)) {
     text += kIndent + std::string(
                           "unknown how much of the time it sees: --watch-load shows it, if "
