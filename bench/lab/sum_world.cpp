@@ -72,7 +72,7 @@ struct RunSums {
   std::vector<SummedRun> runs{};  ///< of one board
   UncertaintySum errors{};        ///< of all boards before it
   bool is_in_step = false;
-  bool is_unseen = false;
+  Joules unseen{};
 };
 
 /// Where runs of one board are in its updates. In seconds.
@@ -209,7 +209,7 @@ void add_board(const SumCell& cell, std::size_t board, Random& random, RunSums& 
   const RunSum sum = sum_of_runs(std::exchange(sums.runs, {}), kMostFalse);
   sums.errors.add(sum.uncertainty, sum.common);
   sums.is_in_step = sums.is_in_step || sum.is_in_step;
-  sums.is_unseen = sums.is_unseen || sum.is_unseen;
+  sums.unseen += sum.unseen;
 }
 
 }  // namespace
@@ -249,7 +249,11 @@ SumResult simulate_sums(const SumCell& cell, std::size_t trials, std::uint64_t s
     const double error_j = sums.energy_j - sums.truth_j;
     if (std::abs(error_j) <= half_width_j) result.coverage += 1.0;
     if (sums.is_in_step) result.in_step += 1.0;
-    if (sums.is_unseen) result.unseen += 1.0;
+    const bool is_sum = cell.runs > 1 || cell.boards > 1;
+    const Joules uncertainty = sums.errors.uncertainty();
+    if (is_sum && is_material(sums.unseen, uncertainty, Joules(sums.energy_j))) {
+      result.unseen += 1.0;
+    }
     result.mean_error += error_j / sums.truth_j;
     result.mean_error_of_raw += (sums.raw_j - sums.truth_j) / sums.truth_j;
     raw_errors.push_back(std::abs(sums.raw_j - sums.truth_j) / sums.truth_j);

@@ -12,7 +12,7 @@
 
 #include "base/numbers/known_sum.hpp"
 #include "base/text/text.hpp"
-#include "runs/run_sum.hpp"
+#include "runs/node_errors.hpp"
 
 namespace wattle {
 namespace {
@@ -96,39 +96,6 @@ void add_energy(NodeReport& node, const Report& record) {
   }
 }
 
-/// Counters in the energy of these runs whose updates nobody observed; absent where there are no
-/// counters.
-std::optional<std::set<std::string>> unobserved_counters(
-    const std::vector<const NamedRecord*>& runs) {
-  std::optional<std::set<std::string>> unobserved;
-  for (const NamedRecord* run : runs) {
-    for (const DomainFigure& domain : run->record.energy.domains) {
-      const EnergyFigure& figure = domain.figure;
-      if (!counts_in_total(domain.domain.kind()) || !figure.energy) continue;
-      if (figure.method != Method::counter) continue;
-      if (!unobserved) unobserved.emplace();
-      if (!figure.update_is_observed) unobserved->insert(domain.domain.name());
-    }
-  }
-  return unobserved;
-}
-
-/// Sets whether the sum of the runs stands on what was observed of its counters, and says it where
-/// it does not and there are many runs.
-void set_observed(NodeReport& node, const std::vector<const NamedRecord*>& chosen,
-                  std::vector<std::string>& notes) {
-  constexpr std::size_t kMany = 10;  // fewer runs hide it in their ±
-  const auto unobserved = unobserved_counters(chosen);
-  if (!unobserved) return;
-  node.updates_are_observed = unobserved->empty();
-  if (unobserved->empty() || chosen.size() < kMany) return;
-  notes.push_back(fmt::format(
-      "{}: how often {} {} renewed is published, not observed: the ± of {} runs does not hold if a "
-      "counter pauses; wattle sensors --measure observes it",
-      printable(node.name), fmt::join(*unobserved, ", "), unobserved->size() == 1 ? "is" : "are",
-      chosen.size()));
-}
-
 /// Why no run of a machine has an energy.
 std::string why_none(const std::vector<const NamedRecord*>& runs) {
   for (const NamedRecord* run : runs) {
@@ -137,31 +104,6 @@ std::string why_none(const std::vector<const NamedRecord*>& runs) {
     return missing.empty() ? "no sensor" : missing.front().reason;
   }
   return "the record of the rank that measured it is missing";
-}
-
-/// `most_false`: see `sum_of_runs`.
-void set_errors(NodeReport& node, const std::vector<const NamedRecord*>& chosen, double most_false,
-                std::vector<std::string>& notes) {
-  std::vector<SummedRun> runs;
-  runs.reserve(chosen.size());
-  for (const NamedRecord* run : chosen) runs.push_back(summed_run(run->record));
-  const RunSum sum = sum_of_runs(std::move(runs), most_false);
-  node.uncertainty = sum.uncertainty;
-  node.common = sum.common;
-  if (sum.is_in_step) {
-    node.flags.set(Flag::in_step);
-    notes.push_back(
-        fmt::format("{}: the runs are in step with the updates of a sensor, so that their "
-                    "errors add up; start them at random times",
-                    printable(node.name)));
-  }
-  if (sum.is_unseen) {
-    node.flags.set(Flag::ends_unseen);
-    notes.push_back(fmt::format(
-        "{}: the power just before the start or the end of the runs was not seen: their "
-        "sum may be off by more than its ±; longer runs have less of that",
-        printable(node.name)));
-  }
 }
 
 NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*>& runs,
@@ -349,6 +291,7 @@ JobReport report_of_job(const std::string& job, const std::vector<const NamedRec
   }
   report.uncertainty = errors.uncertainty();
   report.common = errors.common();
+  flag_unseen_ends(report);
   report.calibration = calibration_of(counted);
   report.units = joined_units(runs, counted);
   find_missing_ranks(report, runs);

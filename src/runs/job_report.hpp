@@ -54,6 +54,7 @@ struct NodeReport {
   std::optional<Joules> energy{};     ///< absent where none was measured
   Joules uncertainty{};               ///< k = 2, of the sampling
   Joules common{};                    ///< of that, what comes back (see `MeasuredEnergy`)
+  Joules unseen{};                    ///< the most that counters did not show (see `RunSum`)
   Seconds measured{0};                ///< time whose energy is in it
   Seconds unmeasured{0};              ///< time in which a run went on, but no energy was measured
   Seconds unknown{0};                 ///< within the measured time, by the records

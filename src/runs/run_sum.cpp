@@ -125,12 +125,6 @@ Joules unseen_around_ends(const EnergyFigure& figure, Seconds update) noexcept {
   return kTimesThePower * (power * (kMeanAge * update));
 }
 
-/// More than runs of this number hide in their ±, and more than shows.
-bool is_material(Joules unseen, Joules uncertainty, Joules energy) noexcept {
-  constexpr double kThatShows = 1e-3;
-  return unseen > std::max(uncertainty, kThatShows * energy);
-}
-
 UpdateBand band_of(const EnergyFigure& figure, Seconds update) noexcept {
   const bool is_near = figure.update_is_observed || figure.method == Method::integrated;
   const double off = is_near ? kOfObserved : kBetweenBoards;
@@ -139,6 +133,11 @@ UpdateBand band_of(const EnergyFigure& figure, Seconds update) noexcept {
 }
 
 }  // namespace
+
+bool is_material(Joules unseen, Joules uncertainty, Joules energy) noexcept {
+  constexpr double kThatShows = 1e-3;
+  return unseen > std::max(uncertainty, kThatShows * energy);
+}
 
 SummedRun summed_run(const Report& record) {
   constexpr Seconds kShortestUpdate{1e-6};
@@ -204,16 +203,13 @@ RunSum sum_of_runs(std::vector<SummedRun> runs, double most_false) {
     }
   }
   UncertaintySum errors;
-  Joules energy;
-  Joules unseen;
   for (const SummedRun& run : runs) {
     errors.add(run.uncertainty, run.common);
-    energy += run.energy;
-    unseen += run.unseen;
+    sum.energy += run.energy;
+    sum.unseen += run.unseen;
   }
   sum.common = errors.common();
   sum.uncertainty = Joules(std::hypot(errors.uncertainty().si(), in_step_j));
-  sum.is_unseen = runs.size() > 1 && is_material(unseen, sum.uncertainty, energy);
   return sum;
 }
 

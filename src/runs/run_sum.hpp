@@ -44,10 +44,13 @@ struct RunSum {
   Joules uncertainty{};
   Joules common{};
   bool is_in_step = false;
-  /// Counters may have shown more than the uncertainty late, or more than it too early, and that
-  /// is more than a thousandth of the energy.
-  bool is_unseen = false;
+  Joules energy{};
+  Joules unseen{};  ///< of all runs
 };
+
+/// True if counters may have shown more late than the uncertainty of a sum, and than a thousandth
+/// of its energy: then the flag `ends_unseen` is due. That of one run holds it.
+[[nodiscard]] bool is_material(Joules unseen, Joules uncertainty, Joules energy) noexcept;
 
 /// A run as it is added up. Sensors whose update interval is not known have no part.
 [[nodiscard]] SummedRun summed_run(const Report& record);

@@ -69,11 +69,11 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
                                    });
 
   constexpr int kForThePattern = 24;  // samples that show whether it comes back after up to 8
-  const TimePoint end_from = end - near - kForThePattern * spacing;
-  const nanoseconds between = positive(end_from - begin_until);
+  const TimePoint since = end - near - kForThePattern * spacing;
+  const nanoseconds between = positive(since - begin_until);
   bool is_first = true;
   history.values().for_each_change(
-      end_from, until, [&](const StoredReading& reading, Uint128 changes) {
+      since, until, [&](const StoredReading& reading, Uint128 changes) {
         // The known time can start so late that both ends see the same readings.
         if (last && reading.first_seen <= last->first_seen) return;
         if (is_first && last) {

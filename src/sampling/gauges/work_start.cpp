@@ -45,9 +45,11 @@ Joules lacking_of_work(const History& history, const GaugeKernel& kernel, TimePo
                                 : next->first_seen;
   double read_s = Seconds(read_at - begin).count();
   double lacking_s = std::max(read_s - lag_s, 0.0);
-  for (; read_s < shown.whole_s(); read_s += period_s) {
-    const double held_s = std::max(read_s + period_s - std::max(read_s, lag_s), 0.0);
+  while (read_s < shown.whole_s()) {
+    const double next_s = read_s + period_s;
+    const double held_s = std::max(next_s - std::max(read_s, lag_s), 0.0);
     lacking_s += held_s * (1.0 - shown.part(read_s));
+    read_s = next_s;
   }
   const TimePoint whole = begin + std::chrono::duration_cast<nanoseconds>(Seconds(read_s));
   const auto after = history.values().at(whole).before;

@@ -337,5 +337,31 @@ TEST(JobReport, SaysWhereManyRunsStandOnWhatIsPublishedOfTheirCounters) {
   EXPECT_EQ(job_reports({run_of({})})[0].nodes[0].updates_are_observed, std::nullopt);
 }
 
+/// A run of a counter that nobody read after its end: up to 40 J of its 100 J came around the ends.
+NamedRecord unseen_run(const std::string& host, double begin_s) {
+  NamedRecord run = run_of({.host = host, .begin_s = begin_s}, host);
+  run.record.energy.total.uncertainty = run.record.energy.total.common = Joules(30.0);
+  run.record.energy.domains.push_back(
+      {.domain = Domain::nvidia_gpu(0),
+       .figure = {.energy = Joules(100.0), .mean = Watts(10.0), .update = Seconds(2.0)}});
+  return run;
+}
+
+TEST(JobReport, FlagsRunsOfAMachineWhoseEndsWereNotSeen) {
+  const auto one = job_reports({unseen_run("n1", 1000.0)});
+  EXPECT_FALSE(one[0].nodes[0].flags.has(Flag::ends_unseen)) << "its ± has that";
+  const auto two = job_reports({unseen_run("n1", 1000.0), unseen_run("n1", 2000.0)});
+  EXPECT_TRUE(two[0].nodes[0].flags.has(Flag::ends_unseen));
+  EXPECT_THAT(two[0].notes, ElementsAre(HasSubstr("n1: the power just before the start or the end "
+                                                  "of the runs was not seen")));
+}
+
+TEST(JobReport, FlagsMachinesThatTogetherDidNotSeeTheEndsOfTheirRuns) {
+  const auto job = job_reports({unseen_run("n1", 1000.0), unseen_run("n2", 1000.0)});
+  EXPECT_TRUE(job[0].nodes[0].flags.has(Flag::ends_unseen));
+  EXPECT_TRUE(job[0].nodes[1].flags.has(Flag::ends_unseen));
+  EXPECT_THAT(job[0].notes, ElementsAre(StartsWith("all machines: the power")));
+}
+
 }  // namespace
 }  // namespace wattle

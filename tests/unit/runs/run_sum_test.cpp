@@ -114,15 +114,17 @@ std::vector<SummedRun> runs_with_unseen(Joules unseen, std::size_t count) {
   return runs;
 }
 
-TEST(SumOfRuns, IsUnseenWhereItsUncertaintyDoesNotHoldWhatCountersDidNotShow) {
-  EXPECT_FALSE(sum_of_runs(runs_with_unseen(Joules(4.0), 1), kMostFalse).is_unseen);
-  EXPECT_TRUE(sum_of_runs(runs_with_unseen(Joules(4.0), 20), kMostFalse).is_unseen);
+bool is_material(const RunSum& sum) { return is_material(sum.unseen, sum.uncertainty, sum.energy); }
+
+TEST(SumOfRuns, HasMoreUnseenThanItsUncertaintyHoldsWhereRunsAreMany) {
+  EXPECT_FALSE(is_material(sum_of_runs(runs_with_unseen(Joules(4.0), 1), kMostFalse)));
+  EXPECT_TRUE(is_material(sum_of_runs(runs_with_unseen(Joules(4.0), 20), kMostFalse)));
 }
 
-TEST(SumOfRuns, IsNotUnseenForWhatDoesNotShow) {
+TEST(SumOfRuns, HasNothingUnseenThatShows) {
   std::vector<SummedRun> runs = runs_with_unseen(Joules(0.05), 20);
   for (SummedRun& run : runs) run.uncertainty = run.common = Joules();
-  EXPECT_FALSE(sum_of_runs(runs, kMostFalse).is_unseen) << "half a thousandth";
+  EXPECT_FALSE(is_material(sum_of_runs(runs, kMostFalse))) << "half a thousandth";
 }
 
 TEST(SummedRun, HasNothingUnseenOfACounterThatWasReadOnAndOfAGauge) {
