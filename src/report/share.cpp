@@ -30,7 +30,7 @@ std::optional<MeasuredEnergy> shared_energy(const MeasuredWindow& window,
                                             TimePoint to) {
   EnergySum energy(to - from);
   std::size_t found = 0;
-  for (const DomainFigure& result : window.figures(from, to)) {
+  for (const DomainFigure& result : window.figures_within(from, to)) {
     if (std::ranges::count(names, result.domain.name()) == 0) continue;
     if (!result.figure.energy || result.figure.unknown > Seconds(0)) return std::nullopt;
     energy.add(result.figure.measured());
@@ -42,7 +42,7 @@ std::optional<MeasuredEnergy> shared_energy(const MeasuredWindow& window,
 
 std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::string>& names,
                            TimePoint from, TimePoint to) {
-  for (const DomainFigure& result : window.figures(from, to)) {
+  for (const DomainFigure& result : window.figures_within(from, to)) {
     const std::string name = result.domain.name();
     if (std::ranges::count(names, name) == 0) continue;
     if (result.figure.flags.has(Flag::stuck)) return fmt::format("{}: {}", name, kCounterStuck);

@@ -17,8 +17,8 @@ namespace wattle {
 namespace {
 
 constexpr std::string_view kUnseenNote =
-    ": the power just before the start or the end of the runs was not seen: their sum may be off "
-    "by more than its ±; longer runs have less of that";
+    ": the records do not say that counters showed the power just before the start and the end of "
+    "the runs: their sum may be off by more than its ±; longer runs have less of that";
 
 /// Counters in the energy of these runs whose updates nobody observed; absent where there are no
 /// counters.

@@ -1,4 +1,4 @@
-// What is known of the errors of a machine's energy in a report of several runs.
+// The errors of a machine's energy in a report of several runs, and the flags that they call for.
 #pragma once
 
 #include <string>

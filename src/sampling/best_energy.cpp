@@ -127,7 +127,7 @@ EnergyFigure domain_energy(const History* counter, std::span<const History* cons
   }
   for (const History* gauge : gauges) {
     figures.push_back(gauge_energy(*gauge, window.begin, window.end, window.work_read_until));
-    if (counter == nullptr) continue;
+    if (counter == nullptr || !window.looks_at_feed) continue;
     add_feed(figures.front(), *counter, *gauge, figures.back(), window.end);
   }
   return best_energy(std::move(figures));

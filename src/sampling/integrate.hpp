@@ -27,6 +27,8 @@ struct EnergyWindow {
   /// the power around the start took place there, and values that were read later than this are
   /// not of the work. Absent of any other window.
   std::optional<TimePoint> work_read_until{};
+  /// False: one of many windows. It costs less, and does not say what a counter adds up.
+  bool looks_at_feed = true;
 };
 
 /// From a counter. The time before its first and after its last reading is unknown.

@@ -38,6 +38,10 @@ class MeasuredWindow {
   /// One a domain, in their order.
   [[nodiscard]] std::vector<DomainFigure> figures(TimePoint begin, TimePoint end) const;
 
+  /// The same of a part of the window, without the highest powers. Its ends are looked up, but for
+  /// those of the window itself.
+  [[nodiscard]] std::vector<DomainFigure> figures_within(TimePoint from, TimePoint to) const;
+
   [[nodiscard]] const Readings& readings() const noexcept { return readings_; }
   /// The last reading; for devices in lanes, the last one at an end of the window.
   [[nodiscard]] const Capture& shown() const noexcept { return shown_; }

@@ -111,8 +111,8 @@ struct SumOfStep {
 /// The mean power of a column, and its uncertainty; its extremes come later.
 PowerColumn mean_of(const CourseSource& source, TimePoint begin, TimePoint end) {
   PowerColumn column;
-  const EnergyFigure figure =
-      domain_energy(source.counter, source.gauges, {.begin = begin, .end = end});
+  const EnergyFigure figure = domain_energy(source.counter, source.gauges,
+                                            {.begin = begin, .end = end, .looks_at_feed = false});
   // Steps that are too short to show that the counter is stuck would be 0 W.
   if (!figure.energy || figure.known <= Seconds(0)) return column;
   column.mean = source.counter == nullptr ? step_power(source, begin, end)

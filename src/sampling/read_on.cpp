@@ -31,7 +31,8 @@ struct AwaitedCounter {
 };
 
 /// Those that can be renewed twice within `longest`.
-std::vector<AwaitedCounter> awaited(const Readings& readings, bool in_lanes, nanoseconds longest) {
+std::vector<AwaitedCounter> awaited(const Readings& readings, bool in_lanes, nanoseconds longest,
+                                    TimePoint since = TimePoint::min()) {
   std::vector<AwaitedCounter> counters;
   const std::size_t domains = readings.domains().size();
   counters.reserve(domains);
@@ -40,7 +41,8 @@ std::vector<AwaitedCounter> awaited(const Readings& readings, bool in_lanes, nan
     if (counter == nullptr || readings.may_block(domain) != in_lanes) continue;
     const UpdateInterval& update = counter->channel().update;
     if (!update.known() || kFewestUpdates * update.mean > longest) continue;
-    counters.push_back({.history = counter});
+    const auto newest = counter->values().newest();
+    if (newest && *newest + kCounterQuantum >= since) counters.push_back({.history = counter});
   }
   return counters;
 }
@@ -81,9 +83,9 @@ void read_on(Readings& readings, nanoseconds longest) {
              [&] { readings.read(); });
 }
 
-void read_lanes_on(Readings& readings, nanoseconds longest) {
+void read_lanes_on(Readings& readings, TimePoint end, nanoseconds longest) {
   // A lane that has not done its last reading is not asked again.
-  read_until(awaited(readings, true, longest), kFewestUpdates, longest, readings.clock(),
+  read_until(awaited(readings, true, longest, end), kFewestUpdates, longest, readings.clock(),
              [&] { (void)readings.ask_lanes(); });
 }
 

@@ -13,7 +13,8 @@ namespace wattle {
 /// takes 4 ms. To be called when the counters have just been read at the end.
 void read_on(Readings& readings, std::chrono::nanoseconds longest);
 
-/// The same of the counters in lanes, which takes two of their updates.
-void read_lanes_on(Readings& readings, std::chrono::nanoseconds longest);
+/// The same of the counters in lanes, which takes two of their updates. Those that were not read
+/// since `end` are not waited for.
+void read_lanes_on(Readings& readings, TimePoint end, std::chrono::nanoseconds longest);
 
 }  // namespace wattle

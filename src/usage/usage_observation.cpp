@@ -178,7 +178,7 @@ nanoseconds UsageObservation::longest_reading_on() const noexcept {
 void UsageObservation::end_devices(TimePoint deadline, Lanes lanes) {
   (void)window_->read_lanes(deadline, lanes);
   sample_gpus();
-  read_lanes_on(*readings_, longest_reading_on());
+  read_lanes_on(*readings_, ended_, longest_reading_on());
 }
 
 void UsageObservation::stop_devices() {

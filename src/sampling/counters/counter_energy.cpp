@@ -234,16 +234,23 @@ void extend_to_window(const EnergyWindow& window, Ends& ends) noexcept {
   }
 }
 
+/// By how much the last reading came after the end.
+nanoseconds time_after(const EnergyWindow& window, const Ends& ends) noexcept {
+  return window.end > window.begin ? positive(ends.last.at - window.end) : nanoseconds(0);
+}
+
 /// The lag of a window, all of it known. Where the counter was read on after the end, what it did
-/// not show there is added to `energy`.
+/// not show there is added to `energy`, and what came between the end and a late reading is not in
+/// it.
 CounterLag take_lag(const History& history, const EnergyWindow& window, const Ends& ends,
                     Joules& energy, CounterWindowFacts& facts) {
-  const std::optional<SeenEnd> seen = seen_end(history, ends.last);
+  const bool is_direct = window.last && ends.last.at >= window.last->at;  // and had not stopped
+  const std::optional<SeenEnd> seen = is_direct ? seen_end(history, ends.last) : std::nullopt;
   const CounterLag lag = counter_lag(history, window, ends.first, ends.last, energy, seen);
   // Energy spent during the age of the first reading was spent before the start.
   facts.power_at_begin = lag.power_before.value_or(facts.power_at_begin);
   if (!lag.has_seen_end) return lag;
-  energy = energy + seen->unseen;
+  energy = energy + seen->unseen - seen->power_after * Seconds(time_after(window, ends));
   facts.power_before_end = seen->power_after;
   facts.end_half_width = std::max(facts.end_half_width, seen->bracket / 2);
   facts.end_interpolation = Joules();
@@ -298,7 +305,7 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
   if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
   const Condition inside = history.condition(ends->first.at, ends->last.at);
   nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
-  const TimeOutside beyond = time_outside(history, window, *ends);
+  TimeOutside beyond = time_outside(history, window, *ends);
   const TimePoint from = std::max(ends->first.at, window.begin);
   const TimePoint to = std::max(from, std::min(ends->last.at, window.end));
   figure.unknown = history.condition(from, to).unknown + outside;
@@ -324,6 +331,11 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
         is_whole ? take_lag(history, window, *ends, energy, facts) : CounterLag{};
     figure.common = lag.common;
     figure.ends_are_seen = lag.ends_are_seen;
+    if (lag.has_seen_end) {
+      known -= time_after(window, *ends);
+      beyond.after = nanoseconds(0);
+      figure.known = positive(known - beyond.before);
+    }
     if (beyond.before + beyond.after > nanoseconds(0)) {
       const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));
       known = known - beyond.before - beyond.after;

@@ -101,11 +101,15 @@ nanoseconds standstill_at(const History& history, const Boundary& end) noexcept 
 
 /// As it was seen after the end, where it was not observed before.
 UpdateInterval update_of(const History& history, const std::optional<SeenEnd>& seen) noexcept {
-  constexpr int kPaused = 2;  // times what is published: one of the intervals was a pause
   UpdateInterval update = history.channel().update;
   if (update.is_observed || pauses(update) || !seen) return update;
-  if (seen->interval > kPaused * update.mean) return update;
+  const double times = seen->interval / Seconds(update.mean);
+  const auto scaled = [&](nanoseconds time) {
+    return nanoseconds(std::llround(times * static_cast<double>(time.count())));
+  };
   update.mean = seen->interval;
+  update.spread = scaled(update.spread);
+  update.p99 = scaled(update.p99);
   update.is_observed = true;
   return update;
 }

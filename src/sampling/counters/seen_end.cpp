@@ -44,6 +44,7 @@ SeenUpdates updates_after(const History& history, const Boundary& end, nanosecon
 
 std::optional<SeenEnd> seen_end(const History& history, const Boundary& last) {
   constexpr int kFar = 20;      // updates: a counter may pause
+  constexpr int kPaused = 2;    // times what is published
   constexpr int kReadings = 2;  // at least in each update
   const Channel& channel = history.channel();
   const UpdateInterval& update = channel.update;
@@ -52,6 +53,9 @@ std::optional<SeenEnd> seen_end(const History& history, const Boundary& last) {
   if (seen.count < 2 || kReadings * seen.longest_bracket > update.mean) return std::nullopt;
   if (history.condition(last.at, seen.last.at).unknown > nanoseconds(0)) return std::nullopt;
   const nanoseconds length = seen.last.at - seen.first.at;
+  const nanoseconds interval = length / static_cast<int>(seen.count - 1);
+  // The counter paused, or is renewed less often than is published: nobody knows what it lacks.
+  if (!update.is_observed && interval > kPaused * update.mean) return std::nullopt;
   const Watts after =
       Joules(channel.scale() * static_cast<double>(seen.last.ticks - seen.first.ticks)) /
       Seconds(length);
@@ -59,7 +63,7 @@ std::optional<SeenEnd> seen_end(const History& history, const Boundary& last) {
   return SeenEnd{.unseen = until_update - after * Seconds(seen.first.at - last.at),
                  .power_after = after,
                  .bracket = seen.first.bracket,
-                 .interval = length / static_cast<int>(seen.count - 1)};
+                 .interval = interval};
 }
 
 }  // namespace wattle

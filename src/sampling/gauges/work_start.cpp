@@ -40,9 +40,10 @@ Joules lacking_of_work(const History& history, const GaugeKernel& kernel, TimePo
   const double period_s = std::max(Seconds(history.period()).count(), 1e-3);
   const double lag_s = Seconds(lag).count();
   // The next value may have been read after others that were alike.
-  const TimePoint read_at = before->last_confirmed > begin
-                                ? std::min(before->last_confirmed, next->first_seen)
-                                : next->first_seen;
+  const TimePoint read_at =
+      before->last_confirmed > begin
+          ? std::min({before->last_confirmed, begin + history.period(), next->first_seen})
+          : next->first_seen;
   double read_s = Seconds(read_at - begin).count();
   double lacking_s = std::max(read_s - lag_s, 0.0);
   while (read_s < shown.whole_s()) {

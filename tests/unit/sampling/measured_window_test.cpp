@@ -58,6 +58,20 @@ class WindowOfCounters : public testing::Test {
   std::vector<std::unique_ptr<Sensor>> sensors_;
 };
 
+TEST_F(WindowOfCounters, HasThePowerOfEachOfItsParts) {
+  add_sensor({constant(Domain::package(0), 200.0)});
+  OneWindow recorder = start();
+  recorder.read(false);
+  for (int i = 0; i < 100; ++i) {
+    clock_.advance(100ms);
+    recorder.read(true);
+  }
+  for (const auto& from : {0s, 4s, 9s}) {
+    const auto part = recorder.figures_within(begin_ + from, begin_ + from + 1s);
+    EXPECT_NEAR(part.at(0).figure.energy.value().si(), 200.0, 0.2) << from.count();
+  }
+}
+
 TEST_F(WindowOfCounters, MeasuresEveryCounterOfEverySensor) {
   add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 8.0)});
   add_sensor({constant(Domain::package(1), 60.0)});
