@@ -19,7 +19,7 @@ struct CounterLag {
   Joules common{};  ///< of what is left, the part that comes back in each such window
   std::optional<Watts> power_before{};  ///< just before the start
   bool has_seen_end = false;            ///< `seen` was used: what the end lacks is in the energy
-  bool ends_are_seen = false;  ///< the power around both ends is in the readings
+  bool ends_are_seen = false;           ///< the power around both ends is in the readings
 };
 
 /// A counter shows the energy up to its last update, a mean age E[a] ago (uncertainty.hpp). So a
