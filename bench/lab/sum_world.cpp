@@ -13,6 +13,7 @@
 #include "runs/run_sum.hpp"
 #include "sampling/counters/seen_end.hpp"
 #include "sampling/integrate.hpp"
+#include "sampling/read_on.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -107,12 +108,13 @@ RunTiming timing_at_random(const SumCell& cell, Random& random, const RunTiming&
 /// As `wattle run` does after the end.
 void read_on(Reader& reader, double end_s, double update_s, double length_s) {
   constexpr double kOfUpdate = 0.1;
-  constexpr double kLongestS = 0.25;
-  const double until_s = end_s + std::min(length_s / 2.0, kLongestS);
+  const double until_s = end_s + Seconds(longest_reading_on(of_seconds(length_s))).count();
+  const bool is_in_lane = reader.history().channel().domain.kind() == DomainKind::nvidia_gpu;
+  const std::size_t wanted = is_in_lane ? SeenEnd::kFewest : SeenEnd::kUpdates;
   const auto shown = [&] { return reader.history().last()->ticks; };
   std::size_t updates = 0;
   std::uint64_t ticks = shown();
-  for (double at_s = end_s + kOfUpdate * update_s; at_s < until_s && updates < SeenEnd::kUpdates;
+  for (double at_s = end_s + kOfUpdate * update_s; at_s < until_s && updates < wanted;
        at_s += kOfUpdate * update_s) {
     reader.read(at_s);
     if (shown() != ticks) ++updates;

@@ -121,8 +121,8 @@ Joules unseen_around_ends(const EnergyFigure& figure, Seconds update) noexcept {
   constexpr double kTimesThePower = 4.0;
   constexpr double kMeanAge = 0.5;
   if (figure.ends_are_seen || figure.method != Method::counter) return {};
-  const Watts power = figure.mean.value_or(Watts());
-  return kTimesThePower * (power * (kMeanAge * update));
+  if (!figure.mean) return {};  // shorter than an update: its ± is for all that the device can draw
+  return kTimesThePower * (*figure.mean * (kMeanAge * update));
 }
 
 UpdateBand band_of(const EnergyFigure& figure, Seconds update) noexcept {

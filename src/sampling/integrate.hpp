@@ -2,6 +2,7 @@
 // choice if several channels measure it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +14,9 @@
 #include "wattle/export.hpp"
 
 namespace wattle {
+
+/// The most that a reading may be away from the window's end without counting as outside of it.
+inline constexpr std::chrono::nanoseconds kReadersOwnTime = std::chrono::milliseconds(5);
 
 /// A window, and the values of a counter at its ends if they were read directly. Without a direct
 /// reading an end is interpolated.

@@ -1,7 +1,6 @@
 #include "sampling/measured_window.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/numbers/known_sum.hpp"
@@ -119,15 +118,13 @@ std::vector<DomainFigure> MeasuredWindow::figures(TimePoint begin, TimePoint end
 }
 
 std::vector<DomainFigure> MeasuredWindow::figures_within(TimePoint from, TimePoint to) const {
-  // A reading for an end of the window is at most this far from it.
-  static constexpr auto kNear = std::chrono::milliseconds(5);
   std::vector<DomainFigure> figures;
   figures.reserve(parts_.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const DomainWindow& part = parts_[i];
     EnergyWindow window{.begin = from, .end = to};
-    if (part.first && part.first->at + kNear >= from) window.first = part.first;
-    if (part.last && part.last->at <= to + kNear) window.last = part.last;
+    if (part.first && part.first->at + kReadersOwnTime >= from) window.first = part.first;
+    if (part.last && part.last->at <= to + kReadersOwnTime) window.last = part.last;
     figures.push_back(figure_of(readings_.channel(i), readings_.energy(i, window)));
   }
   return figures;

@@ -12,8 +12,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The least number of updates that are of use.
-constexpr int kFewestUpdates = 2;
 constexpr int kReadingsPerUpdate = 10;
 
 /// A counter that is waited for.
@@ -40,7 +38,7 @@ std::vector<AwaitedCounter> awaited(const Readings& readings, bool in_lanes, nan
     const History* const counter = readings.counter(domain);
     if (counter == nullptr || readings.may_block(domain) != in_lanes) continue;
     const UpdateInterval& update = counter->channel().update;
-    if (!update.known() || kFewestUpdates * update.mean > longest) continue;
+    if (!update.known() || static_cast<int>(SeenEnd::kFewest) * update.mean > longest) continue;
     const auto newest = counter->values().newest();
     if (newest && *newest + kCounterQuantum >= since) counters.push_back({.history = counter});
   }
@@ -74,6 +72,11 @@ void read_until(std::vector<AwaitedCounter> counters, std::size_t updates, nanos
 
 }  // namespace
 
+nanoseconds longest_reading_on(nanoseconds length) noexcept {
+  constexpr nanoseconds kLongest = std::chrono::milliseconds(250);
+  return std::min(length / 2, kLongest);
+}
+
 void read_on(Readings& readings, nanoseconds longest) {
   // Counters of processors are renewed within a millisecond or two; one that stands still is not
   // waited for much longer.
@@ -85,7 +88,7 @@ void read_on(Readings& readings, nanoseconds longest) {
 
 void read_lanes_on(Readings& readings, TimePoint end, nanoseconds longest) {
   // A lane that has not done its last reading is not asked again.
-  read_until(awaited(readings, true, longest, end), kFewestUpdates, longest, readings.clock(),
+  read_until(awaited(readings, true, longest, end), SeenEnd::kFewest, longest, readings.clock(),
              [&] { (void)readings.ask_lanes(); });
 }
 

@@ -8,6 +8,10 @@
 
 namespace wattle {
 
+/// For how long, at most, a command of this length is followed by such readings: half of that, and
+/// 250 ms.
+[[nodiscard]] std::chrono::nanoseconds longest_reading_on(std::chrono::nanoseconds length) noexcept;
+
 /// Reads the counters that answer at once until each of them was renewed a few times, but for at
 /// most `longest`. One that is renewed too seldom for that is not waited for. A processor's counter
 /// takes 4 ms. To be called when the counters have just been read at the end.

@@ -117,8 +117,8 @@ std::vector<std::unique_ptr<Sensor>> with_kept_updates(std::vector<std::unique_p
           std::ranges::find(kept, sensor_kind(channel, sensor->device()), &KeptUpdate::sensor);
       if (found == kept.end()) continue;
       channel.update = found->update;
-      const bool is_told = found->feed != CounterFeed::unknown && channel.metric == Metric::energy;
-      if (is_told) channel.counter.feed = found->feed;
+      const bool is_found = found->feed != CounterFeed::unknown && channel.metric == Metric::energy;
+      if (is_found) channel.counter.feed = found->feed;
       const bool is_open = !channel.gauge.window && !channel.gauge.time_constant;
       if (found->window && is_open && channel.metric == Metric::power_instant) {
         channel.gauge.window = found->window;

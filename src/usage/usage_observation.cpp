@@ -163,22 +163,21 @@ void UsageObservation::end_processes(const TrackerCost& all) {
   is_running_ = false;
   read(false, all);  // the counters first, as near to the end as possible
   ended_ = now;
-  read_on(*readings_, longest_reading_on());
+  read_on(*readings_, longest_of_reading_on());
   // A command that has ended was not waited for yet: its times are still in /proc.
   if (tree_) sample_tree(true, all);
   statistics_.end();
 }
 
 /// None but of a command.
-nanoseconds UsageObservation::longest_reading_on() const noexcept {
-  constexpr nanoseconds kLongest = std::chrono::milliseconds(250);
-  return options_.is_of_command ? std::min((ended_ - began_) / 2, kLongest) : nanoseconds(0);
+nanoseconds UsageObservation::longest_of_reading_on() const noexcept {
+  return options_.is_of_command ? longest_reading_on(ended_ - began_) : nanoseconds(0);
 }
 
 void UsageObservation::end_devices(TimePoint deadline, Lanes lanes) {
   (void)window_->read_lanes(deadline, lanes);
   sample_gpus();
-  read_lanes_on(*readings_, ended_, longest_reading_on());
+  read_lanes_on(*readings_, ended_, longest_of_reading_on());
 }
 
 void UsageObservation::stop_devices() {

@@ -141,7 +141,7 @@ class UsageObservation {
 
  private:
   void begin_tree(const TrackerCost& others);
-  [[nodiscard]] std::chrono::nanoseconds longest_reading_on() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds longest_of_reading_on() const noexcept;
   void begin_files();
   void sample_tree(bool all, const TrackerCost& cost);
   void sample_gpus();

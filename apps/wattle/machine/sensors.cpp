@@ -72,8 +72,8 @@ std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
 
 Json counter_json(const Channel& channel) {
   const CounterTraits& counter = channel.counter;
-  const bool is_told = counter.feed != CounterFeed::unknown;
-  return {{"counter", is_told ? Json(to_string(counter.feed)) : Json()},
+  const bool is_found = counter.feed != CounterFeed::unknown;
+  return {{"counter", is_found ? Json(to_string(counter.feed)) : Json()},
           {"tick_j", counter.tick.si()},
           {"modulus_ticks", counter.modulus != 0 ? Json(counter.modulus) : Json()},
           {"max_power_w", counter.max_power.si()},

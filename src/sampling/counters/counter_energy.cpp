@@ -193,9 +193,6 @@ Joules interpolated_uncertainty(const History& history, const Ends& ends, Watts 
                                            .update = channel.update});
 }
 
-/// The most that a reading may be away from the window's end without counting as outside of it.
-constexpr nanoseconds kReadersOwnTime = std::chrono::milliseconds(5);
-
 /// How far direct readings lie outside of the window: where one device had to be waited for, the
 /// others were read that much too early, or too late itself. A few milliseconds are the reader's
 /// own, and count as the window's. What is not known of that time is in no energy, and not here.

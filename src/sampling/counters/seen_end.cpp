@@ -50,7 +50,8 @@ std::optional<SeenEnd> seen_end(const History& history, const Boundary& last) {
   const UpdateInterval& update = channel.update;
   if (!update.known() || last.bracket > nanoseconds(0)) return std::nullopt;
   const SeenUpdates seen = updates_after(history, last, kFar * update.mean);
-  if (seen.count < 2 || kReadings * seen.longest_bracket > update.mean) return std::nullopt;
+  if (seen.count < SeenEnd::kFewest || kReadings * seen.longest_bracket > update.mean)
+    return std::nullopt;
   if (history.condition(last.at, seen.last.at).unknown > nanoseconds(0)) return std::nullopt;
   const nanoseconds length = seen.last.at - seen.first.at;
   const nanoseconds interval = length / static_cast<int>(seen.count - 1);

@@ -20,7 +20,8 @@ struct SeenEnd {
   std::chrono::nanoseconds bracket{0};   ///< between the two readings around the first update
   std::chrono::nanoseconds interval{0};  ///< the mean time between the updates that were seen
 
-  /// Updates after an end that are worth waiting for; two are enough.
+  /// Updates after an end that are enough, and those that are worth waiting for.
+  static constexpr std::size_t kFewest = 2;
   static constexpr std::size_t kUpdates = 4;
 };
 

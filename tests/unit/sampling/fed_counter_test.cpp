@@ -82,7 +82,7 @@ class BothSensors {
   }
   [[nodiscard]] EnergyFigure summed() const { return gauge_energy(*gauge_, kBegin + 150ms, end_); }
   /// The counter's figure with what is known of its feed.
-  [[nodiscard]] EnergyFigure told() const {
+  [[nodiscard]] EnergyFigure figure() const {
     EnergyFigure figure = counted();
     add_feed(figure, *counter_, *gauge_, summed(), end_);
     return figure;
@@ -165,37 +165,37 @@ TEST(FedCounter, LooksAtTheLast300UpdatesAlone) {
 TEST(FedCounter, HasTheGaugesCoverageAndItsUncertaintyForTheRest) {
   BothSensors both;
   both.read(true, restless, 10s);
-  const EnergyFigure told = both.told();
-  EXPECT_EQ(told.coverage, 0.25);
-  EXPECT_THAT(names(told.flags), ElementsAre("partial_coverage"));
+  const EnergyFigure figure = both.figure();
+  EXPECT_EQ(figure.coverage, 0.25);
+  EXPECT_THAT(names(figure.flags), ElementsAre("partial_coverage"));
   const double unseen_j = both.summed().unseen_uncertainty.si();
   EXPECT_GT(unseen_j, 0.0);
-  EXPECT_DOUBLE_EQ(told.uncertainty.si(), std::hypot(both.counted().uncertainty.si(), unseen_j));
+  EXPECT_DOUBLE_EQ(figure.uncertainty.si(), std::hypot(both.counted().uncertainty.si(), unseen_j));
   EXPECT_TRUE(both.energy().flags.has(Flag::partial_coverage));
 }
 
 TEST(FedCounter, OfItsOwnStaysAsItIs) {
   BothSensors both;
   both.read(false, restless, 10s);
-  EXPECT_THAT(names(both.told().flags), IsEmpty());
-  EXPECT_EQ(both.told().coverage, std::nullopt);
-  EXPECT_EQ(both.told().uncertainty, both.counted().uncertainty);
+  EXPECT_THAT(names(both.figure().flags), IsEmpty());
+  EXPECT_EQ(both.figure().coverage, std::nullopt);
+  EXPECT_EQ(both.figure().uncertainty, both.counted().uncertainty);
 }
 
 TEST(FedCounter, IsFlaggedWhereNothingTells) {
   BothSensors both;
   both.read(true, steady, 10s);
-  EXPECT_THAT(names(both.told().flags), ElementsAre("coverage_unknown"));
+  EXPECT_THAT(names(both.figure().flags), ElementsAre("coverage_unknown"));
   EXPECT_THAT(names(both.energy().flags), ElementsAre("coverage_unknown"));
 }
 
 TEST(FedCounter, IsWhatIsKnownOfIt) {
   BothSensors own(millijoules(CounterFeed::own));
   own.read(true, restless, 10s);
-  EXPECT_THAT(names(own.told().flags), IsEmpty());
+  EXPECT_THAT(names(own.figure().flags), IsEmpty());
   BothSensors fed(millijoules(CounterFeed::fed));
   fed.read(false, steady, 10s);
-  EXPECT_THAT(names(fed.told().flags), ElementsAre("partial_coverage"));
+  EXPECT_THAT(names(fed.figure().flags), ElementsAre("partial_coverage"));
   EXPECT_THAT(names(fed.counted().flags), ElementsAre("partial_coverage"))
       << "also without a gauge beside it";
 }
@@ -206,7 +206,7 @@ TEST(FedCounter, IsNoQuestionBesideAGaugeThatSeesAllTheTime) {
   gauge.gauge.coverage = 1.0;
   BothSensors both(millijoules(), gauge);
   both.read(true, steady, 10s);
-  EXPECT_THAT(names(both.told().flags), IsEmpty());
+  EXPECT_THAT(names(both.figure().flags), IsEmpty());
 }
 
 TEST(FedCounter, IsNoQuestionInAWindowThatTheGaugeDoesNotShow) {

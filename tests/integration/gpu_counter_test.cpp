@@ -1,5 +1,6 @@
-// A GPU's energy counter may add up what its power gauge shows, which looks away most of the time:
-// then its energy says so, and it says so too while nobody knows.
+// The energy counter of a GPU. It may add up what its power gauge shows, which looks away most of
+// the time: then its energy says so, and it says so too while nobody knows. It is read on after the
+// end of a command: only its next update shows what was spent just before.
 #include <unistd.h>
 
 #include <array>
@@ -20,8 +21,8 @@ using testing::Not;
 constexpr const char* kBoard =
     "driver 570.1\ngpu NVIDIA A100-SXM4-80GB\naverage none\ncounter 0 step_ms 100\n";
 
-/// A machine with an A100 and nothing else.
-class FedCounterOfAGpu : public CommandTest {
+/// A machine with a GPU and nothing else.
+class CounterOfAGpu : public CommandTest {
  protected:
   [[nodiscard]] Outcome outcome_of(const Words& words, const std::string& script) const {
     const fakes::FakeNvml fake(script);
@@ -36,6 +37,21 @@ class FedCounterOfAGpu : public CommandTest {
     EXPECT_EQ(outcome.code(), 0) << outcome.err;
     return outcome;
   }
+  /// The GPU's energy in a run of `sleep`.
+  struct RunOfAGpu {
+    Json energy;
+    std::string text;
+  };
+  [[nodiscard]] RunOfAGpu run_of(const std::string& script, const std::string& seconds) const {
+    const Outcome outcome =
+        outcome_of({"run", "--json", path("run.json").string(), "sleep", seconds}, script);
+    const Json json = parse_json(content_of(path("run.json")));
+    return {.energy = json["energy"]["domains"][0], .text = outcome.err};
+  }
+};
+
+class FedCounterOfAGpu : public CounterOfAGpu {
+ protected:
   /// As `wattle sensors --measure` keeps it: `feed` is "own" or "fed".
   void keep(const std::string& feed) const {
     std::array<char, 256> host{};
@@ -53,11 +69,8 @@ class FedCounterOfAGpu : public CommandTest {
     std::string text;
   };
   [[nodiscard]] Said said_of_a_run() const {
-    const std::string steady = std::string(kBoard) + "power step 0 150\n";
-    const Outcome outcome =
-        outcome_of({"run", "--json", path("run.json").string(), "sleep", "0.5"}, steady);
-    const Json json = parse_json(content_of(path("run.json")));
-    return {.flags = json["energy"]["domains"][0]["flags"], .text = outcome.err};
+    const RunOfAGpu run = run_of(std::string(kBoard) + "power step 0 150\n", "0.5");
+    return {.flags = run.energy["flags"], .text = run.text};
   }
 };
 
@@ -86,6 +99,26 @@ TEST_F(FedCounterOfAGpu, HasNoFlagWhereItsCounterIsKnownToBeItsOwn) {
   EXPECT_THAT(json["channels"], Contains(testing::Truly([](const Json& channel) {
                 return channel["quantity"] == "energy" && channel["counter"] == "own";
               })));
+}
+
+class ReadOnAfterACommand : public CounterOfAGpu {
+ protected:
+  /// Nobody has observed that the counter is renewed every 20 ms.
+  [[nodiscard]] Json energy_of_a_run(const std::string& seconds) const {
+    const std::string board =
+        "driver 570.1\ngpu NVIDIA A100-SXM4-80GB\naverage none\ncounter 0 step_ms 20\n";
+    return run_of(board + "power step 0 150\n", seconds).energy;
+  }
+};
+
+TEST_F(ReadOnAfterACommand, ShowsWhatWasSpentBeforeItsEnd) {
+  const Json energy = energy_of_a_run("1");
+  EXPECT_EQ(energy["ends_are_seen"], true) << energy;
+}
+
+TEST_F(ReadOnAfterACommand, IsNotDoneForACommandThatIsTooShort) {
+  const Json energy = energy_of_a_run("0.1");
+  EXPECT_EQ(energy["ends_are_seen"], false) << energy;
 }
 
 }  // namespace
